@@ -1,0 +1,49 @@
+# The whole developer interface: `make` alone lists it.
+
+PYTHON ?= python3#  the Python that .venv is made with
+ARGS ?=#            passed on to pytest or to a benchmark
+
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help install test check format bench-ops clean
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo
+	@echo "  PYTHON=python3.12   the Python that .venv is made with (3.11 or later)"
+	@echo "  ARGS='-k marginals' options for pytest (make test) or for a benchmark (make bench-ops)"
+
+install: $(INSTALLED) ## make .venv and install treecrf in it, with the tested versions
+
+$(INSTALLED): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+	    echo "treecrf needs Python 3.11 or later and '$(PYTHON)' is not; try: make install PYTHON=python3.12"; exit 2; }
+	@test -x $(BIN)/pip || { echo "making $(VENV) with $(PYTHON) ..."; $(PYTHON) -m venv $(VENV); }
+	@echo "installing into $(VENV) ..."
+	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+test: $(INSTALLED) ## run the tests
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 $(ARGS)
+
+check: $(INSTALLED) ## lint, formatting, types and tests: what must pass before a commit
+	@echo "ruff check ..." && $(BIN)/ruff check --quiet .
+	@echo "ruff format ..." && $(BIN)/ruff format --quiet --check . || \
+	    { echo "some files are not formatted; run: make format"; exit 1; }
+	@echo "mypy ..." && $(BIN)/mypy --no-error-summary
+	@echo "pytest ..." && $(MAKE) --no-print-directory test
+
+format: $(INSTALLED) ## format the code and fix what ruff can fix
+	@$(BIN)/ruff check --quiet --fix-only .
+	@$(BIN)/ruff format .
+
+bench-ops: $(INSTALLED) ## time inside, outside and decoding for each backend
+	@$(BIN)/python -m benchmarks.ops $(ARGS)
+
+clean: ## delete caches (Numba's kernels too) and build outputs; .venv stays
+	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
+	@rm -rf build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

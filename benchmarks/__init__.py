@@ -1,0 +1,1 @@
+"""Benchmarks: one module, and one command, for each question."""
