@@ -1,0 +1,60 @@
+"""The differentiable log-partition of the fast backends."""
+
+import torch
+from torch import Tensor
+
+from treecrf.ops.backend import Family, backend_for, implementation, module
+
+
+def log_partition(
+    family: Family, scores: tuple[Tensor, ...], lengths: Tensor, *, multiroot: bool
+) -> Tensor:
+    """log Z `[batch]`, differentiable with respect to every score tensor."""
+    kernels = implementation(family, scores[0])
+    differentiate = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in scores)
+    if backend_for(scores[0].device) == "torch" or not differentiate:
+        value: Tensor = kernels.log_partition(*scores, lengths, multiroot=multiroot)
+    else:
+        value = _LogPartition.apply(family, lengths, multiroot, *scores)
+    return value
+
+
+def marginals(
+    family: Family, scores: tuple[Tensor, ...], lengths: Tensor, *, multiroot: bool
+) -> tuple[Tensor, ...]:
+    """Gradients of log Z with respect to every score tensor, differentiable themselves.
+
+    A fast backend cannot differentiate them, so the reference computes them on any backend.
+    """
+    reference = module(family, "torch")
+    value = reference.log_partition(*scores, lengths, multiroot=multiroot)
+    return torch.autograd.grad(
+        value.sum(), scores, create_graph=True, allow_unused=True, materialize_grads=True
+    )
+
+
+class _LogPartition(torch.autograd.Function):
+    """Inside and outside in one call forwards, so that backwards only scales the marginals."""
+
+    @staticmethod
+    def forward(ctx, family, lengths, multiroot, *scores):  # type: ignore[no-untyped-def]
+        kernels = implementation(family, scores[0])
+        wants_siblings = len(scores) == 2 and ctx.needs_input_grad[4]
+        compute = kernels.sibling_marginals if wants_siblings else kernels.marginals
+        value, *gradients = compute(*scores, lengths, multiroot=multiroot)
+        ctx.family, ctx.multiroot, ctx.count = family, multiroot, len(scores)
+        ctx.save_for_backward(lengths, *scores, *gradients)
+        return value
+
+    @staticmethod
+    def backward(ctx, gradient):  # type: ignore[no-untyped-def]
+        lengths, *saved = ctx.saved_tensors
+        scores, gradients = saved[: ctx.count], saved[ctx.count :]
+        if torch.is_grad_enabled():  # a second derivative was asked for
+            gradients = marginals(ctx.family, tuple(scores), lengths, multiroot=ctx.multiroot)
+        scaled = [
+            gradient.reshape(-1, *(1 for _ in marginal.shape[1:])) * marginal
+            for marginal in gradients
+        ]
+        scaled += [None] * (ctx.count - len(scaled))
+        return None, None, None, *scaled

@@ -1,0 +1,80 @@
+"""Which implementation computes an operation: the choice of backend, by hand or by device."""
+
+import importlib
+import importlib.util
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from types import ModuleType
+from typing import Literal
+
+import torch
+
+Backend = Literal["torch", "numba", "triton"]
+Family = Literal["first_order", "second_order", "nonprojective"]
+
+_MODULES: dict[Backend, str] = {"torch": "reference", "numba": "cpu", "triton": "cuda"}
+
+_chosen: ContextVar[Backend | None] = ContextVar("treecrf_backend", default=None)
+
+
+class BackendError(RuntimeError):
+    """The backend that was asked for cannot run here; the message says what can."""
+
+
+@contextmanager
+def use_backend(name: Backend) -> Iterator[None]:
+    """Compute with this backend inside the `with` block, whatever the device would suggest."""
+    if name not in _MODULES:
+        known = ", ".join(repr(backend) for backend in _MODULES)
+        raise BackendError(f"unknown backend {name!r}: choose one of {known}")
+    token = _chosen.set(name)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def backend_for(device: torch.device) -> Backend:
+    """The backend in force for tensors on this device.
+
+    The fast backend of the device is the default, and where it cannot run the torch reference
+    takes its place; a backend chosen by hand that cannot run is an error.
+    """
+    chosen = _chosen.get()
+    if chosen is not None:
+        obstacle = _obstacle(chosen, device)
+        if obstacle is not None:
+            raise BackendError(f"the {chosen} backend cannot be used here: {obstacle}")
+        return chosen
+    fast: Backend = "triton" if device.type == "cuda" else "numba"
+    return fast if _obstacle(fast, device) is None else "torch"
+
+
+def implementation(family: Family, scores: torch.Tensor) -> ModuleType:
+    """The module that computes this family of trees on these scores."""
+    return module(family, backend_for(scores.device))
+
+
+def module(family: Family, backend: Backend) -> ModuleType:
+    """The module of one family and backend; numba and triton are imported here, on first use."""
+    return importlib.import_module(f"treecrf.ops.{family}.{_MODULES[backend]}")
+
+
+def _obstacle(backend: Backend, device: torch.device) -> str | None:
+    """What keeps a backend from running on a device, and what to do about it; None when it runs."""
+    if backend == "torch":
+        return None
+    if importlib.util.find_spec(backend) is None:
+        return f"{backend} is not installed (pip install {backend})"
+    if backend == "numba" and device.type != "cpu":
+        return f"numba computes on the CPU and the scores are on {device}; move them or use 'triton'"
+    if backend == "triton" and device.type != "cuda" and not _interpreting():
+        return f"triton needs scores on a CUDA device and they are on {device}; use 'numba' or 'torch'"
+    return None
+
+
+def _interpreting() -> bool:
+    """Whether Triton kernels run in its interpreter, which takes CPU tensors."""
+    return os.environ.get("TRITON_INTERPRET", "0") == "1"

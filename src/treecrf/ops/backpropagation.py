@@ -1,0 +1,54 @@
+"""The questions that back-propagation through an inside pass answers: marginals, best trees, draws."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+Inside = Callable[..., Tensor]
+"""An inside pass over score tensors: values `[batch, size]` of each sentence's trees."""
+
+
+def marginals(inside: Inside, scores: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    """log Z `[batch]` and its gradient with respect to each score tensor."""
+    with torch.inference_mode(False), torch.enable_grad():
+        leaves = _leaves(scores)
+        log_partition = inside(*leaves).squeeze(-1)
+        return (log_partition.detach(), *_gradients(log_partition, leaves))
+
+
+def best_heads(inside: Inside, scores: tuple[Tensor, ...]) -> Tensor:
+    """Heads `[batch, k, N]` of the trees whose scores the pass gives, a row of -1 for none."""
+    with torch.inference_mode(False), torch.enable_grad():
+        leaves = _leaves(scores)
+        values = inside(*leaves)
+        trees = [_marked_heads(_gradients(value, leaves)[0]) for value in values.unbind(-1)]
+    exists = (values > float("-inf")).unsqueeze(-1)
+    return torch.where(exists, torch.stack(trees, dim=1), -1)
+
+
+def drawn_heads(inside: Inside, scores: tuple[Tensor, ...], *, draws: int) -> Tensor:
+    """Heads `[draws, batch, N]` from a pass whose every backward draws a tree, -1 for none."""
+    with torch.inference_mode(False), torch.enable_grad():
+        leaves = _leaves(scores)
+        values = inside(*leaves).squeeze(-1)
+        trees = [_marked_heads(_gradients(values, leaves)[0]) for _ in range(draws)]
+    exists = (values > float("-inf")).unsqueeze(-1)
+    return torch.where(exists, torch.stack(trees), -1)
+
+
+def _leaves(scores: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    return tuple(tensor.detach().clone().requires_grad_() for tensor in scores)
+
+
+def _gradients(values: Tensor, leaves: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    if not values.requires_grad:  # sentences of no words: nothing depends on the scores
+        return tuple(torch.zeros_like(leaf) for leaf in leaves)
+    return torch.autograd.grad(
+        values.sum(), leaves, retain_graph=True, allow_unused=True, materialize_grads=True
+    )
+
+
+def _marked_heads(arcs: Tensor) -> Tensor:
+    """Heads `[batch, N]` from arcs `[batch, dependent, head]` that are 1 in the tree and 0 elsewhere."""
+    return arcs.argmax(dim=-1)

@@ -1,0 +1,1 @@
+"""First-order projective trees: Eisner's algorithm."""

@@ -1,0 +1,1 @@
+"""Non-projective trees: the matrix-tree theorem and maximum spanning trees."""

@@ -1,0 +1,1 @@
+"""Second-order projective trees: adjacent siblings."""

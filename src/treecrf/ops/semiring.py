@@ -1,0 +1,101 @@
+"""The sums of the torch reference: one inside pass answers many questions by changing its sum.
+
+A cell is a tensor whose last axis holds its values: one value, or the k best. Products are sums of
+scores throughout.
+"""
+
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+NEGATIVE_INFINITY = float("-inf")
+
+
+class Semiring(Protocol):
+    """How cells are multiplied and added; `size` is how many values a cell keeps."""
+
+    size: int
+
+    def times(self, left: Tensor, right: Tensor) -> Tensor:
+        """Every pairing of the values of two cells: `[..., size]` and `[..., size]` to `[..., pairs]`."""
+
+    def plus(self, terms: Tensor) -> Tensor:
+        """Sum over the terms: `[..., term, pairs]` to `[..., size]`."""
+
+
+def log_sum_exp(values: Tensor, dim: int) -> Tensor:
+    """log sum exp whose gradient is normalised by its own sum, and 0 where every term is -inf."""
+    largest = values.detach().amax(dim, keepdim=True)
+    largest = largest.masked_fill(largest == NEGATIVE_INFINITY, 0)
+    total = (values - largest).exp().sum(dim)
+    exists = total > 0
+    log_total = torch.where(exists, total, 1).log() + largest.squeeze(dim)
+    return torch.where(exists, log_total, NEGATIVE_INFINITY)
+
+
+class LogSemiring:
+    """Sums over all trees: the inside value of the root is log Z."""
+
+    size = 1
+
+    def times(self, left: Tensor, right: Tensor) -> Tensor:
+        return left + right
+
+    def plus(self, terms: Tensor) -> Tensor:
+        return log_sum_exp(terms, dim=-2)
+
+
+class KBestSemiring:
+    """Keeps the k best; the gradient of each value marks the arcs of its tree."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def times(self, left: Tensor, right: Tensor) -> Tensor:
+        return (left.unsqueeze(-1) + right.unsqueeze(-2)).flatten(-2)
+
+    def plus(self, terms: Tensor) -> Tensor:
+        candidates = terms.flatten(-2)
+        missing = self.size - candidates.shape[-1]
+        if missing > 0:
+            candidates = torch.nn.functional.pad(candidates, (0, missing), value=NEGATIVE_INFINITY)
+        return candidates.topk(self.size, dim=-1).values
+
+
+class SamplingSemiring:
+    """Sums like the log semiring; each backward pass draws one tree."""
+
+    size = 1
+
+    def __init__(self, generator: torch.Generator | None) -> None:
+        self.generator = generator
+
+    def times(self, left: Tensor, right: Tensor) -> Tensor:
+        return left + right
+
+    def plus(self, terms: Tensor) -> Tensor:
+        total: Tensor = _SampledSum.apply(terms, self.generator)
+        return total
+
+
+class _SampledSum(torch.autograd.Function):
+    """log sum exp forwards; backwards, the gradient goes to one term drawn by its weight."""
+
+    @staticmethod
+    def forward(ctx, terms, generator):  # type: ignore[no-untyped-def]
+        ctx.save_for_backward(terms)
+        ctx.generator = generator
+        return log_sum_exp(terms, dim=-2)
+
+    @staticmethod
+    def backward(ctx, gradient):  # type: ignore[no-untyped-def]
+        (terms,) = ctx.saved_tensors
+        # The largest of the scores plus Gumbel noise is a draw from their softmax.
+        source = terms.device if ctx.generator is None else ctx.generator.device
+        uniform = torch.rand(
+            terms.shape, dtype=torch.float64, device=source, generator=ctx.generator
+        )
+        noisy = terms + -(-uniform.to(terms.device).log()).log()
+        drawn = noisy.argmax(-2, keepdim=True)
+        return torch.zeros_like(terms).scatter(-2, drawn, gradient.unsqueeze(-2)), None

@@ -1,0 +1,8 @@
+"""Distributions over the dependency trees of a batch of sentences."""
+
+from treecrf.struct.distribution import NoTreeError
+from treecrf.struct.nonprojective import NonProjectiveTreeCRF
+from treecrf.struct.projective import ProjectiveTreeCRF
+from treecrf.struct.sibling import SiblingTreeCRF
+
+__all__ = ["NoTreeError", "NonProjectiveTreeCRF", "ProjectiveTreeCRF", "SiblingTreeCRF"]

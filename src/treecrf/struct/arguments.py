@@ -1,0 +1,136 @@
+"""What the distributions accept: shapes, lengths, values, with errors that name the sentence."""
+
+import torch
+from torch import Tensor
+
+from treecrf.ops.second_order.reference import usable_siblings
+
+
+def check_shapes(
+    arc_scores: Tensor, sibling_scores: Tensor | None, lengths: Tensor, allowed: Tensor | None
+) -> None:
+    """Shapes and types, which cost nothing to check."""
+    if arc_scores.dim() != 3 or arc_scores.shape[1] != arc_scores.shape[2]:
+        raise ValueError(
+            "arc_scores must be [batch, dependent, head] with as many heads as dependents, "
+            f"not {_shape(arc_scores)}"
+        )
+    batch, tokens, _ = arc_scores.shape
+    if tokens == 0:
+        raise ValueError("arc_scores must have a row and a column for the root symbol, token 0")
+    _check_floating("arc_scores", arc_scores)
+    if sibling_scores is not None:
+        _check_floating("sibling_scores", sibling_scores)
+        if sibling_scores.shape != (batch, tokens, tokens, tokens):
+            raise ValueError(
+                "sibling_scores must be [batch, dependent, head, sibling] = "
+                f"[{batch}, {tokens}, {tokens}, {tokens}] to fit arc_scores, "
+                f"not {_shape(sibling_scores)}"
+            )
+        _check_device("sibling_scores", sibling_scores, arc_scores)
+    if lengths.shape != (batch,) or lengths.dtype.is_floating_point or lengths.dtype == torch.bool:
+        raise ValueError(
+            f"lengths must be {batch} whole numbers, one a sentence, "
+            f"not {_shape(lengths)} of {lengths.dtype}"
+        )
+    if allowed is not None:
+        if allowed.shape != (batch, tokens, tokens) or allowed.dtype != torch.bool:
+            raise ValueError(
+                f"allowed must be a boolean [batch, dependent, head] = [{batch}, {tokens}, {tokens}], "
+                f"not {_shape(allowed)} of {allowed.dtype}"
+            )
+        _check_device("allowed", allowed, arc_scores)
+
+
+def check_values(
+    arc_scores: Tensor, sibling_scores: Tensor | None, lengths: Tensor, *, multiroot: bool
+) -> None:
+    """Lengths that fit and scores that are numbers or -inf, at the price of one synchronisation.
+
+    `arc_scores` are masked already. `sibling_scores` are as they came, and where the quick look
+    finds something it is looked at again without the cells that no tree uses.
+    """
+    batch, tokens, _ = arc_scores.shape
+    if batch == 0:
+        return
+    largest = [lengths.min(), lengths.max(), arc_scores.amax()]  # amax keeps NaN
+    if sibling_scores is not None:
+        largest.append(sibling_scores.amax())
+    shortest, longest, arc, *sibling = torch.stack(
+        [value.detach().to(arc_scores.device, torch.float64) for value in largest]
+    ).tolist()
+    if shortest < 0 or longest >= tokens:
+        fits = (lengths >= 0) & (lengths < tokens)
+        sentence = _first(~fits)
+        raise ValueError(
+            f"lengths[{sentence}] is {int(lengths[sentence])}, which does not fit: arc_scores have "
+            f"room for 0 to {tokens - 1} words (the root symbol is not counted)"
+        )
+    if not arc < float("inf"):
+        _reject_scores("arc_scores", arc_scores)
+    if sibling and not sibling[0] < float("inf"):
+        assert sibling_scores is not None
+        used = usable_siblings(arc_scores, multiroot=multiroot)
+        _reject_scores("sibling_scores", torch.where(used, sibling_scores, 0))
+
+
+def check_heads(heads: Tensor, lengths: Tensor, tokens: int, *, partial: bool, values: bool) -> None:
+    """A head for each word; -1 for an unannotated one where partial trees make sense."""
+    shape = (len(lengths), tokens)
+    if heads.shape != shape or heads.dtype.is_floating_point or heads.dtype == torch.bool:
+        raise ValueError(
+            f"heads must be whole numbers [batch, token] = {list(shape)}, the root symbol's entry "
+            f"first, not {_shape(heads)} of {heads.dtype}"
+        )
+    if not values:
+        return
+    token = torch.arange(tokens, device=heads.device)
+    is_word = (token > 0) & (token <= lengths[:, None])
+    wrong = is_word & ((heads < (-1 if partial else 0)) | (heads > lengths[:, None]))
+    if wrong.any():
+        sentence, word = wrong.nonzero()[0].tolist()
+        head, length = int(heads[sentence, word]), int(lengths[sentence])
+        hint = "; score needs a full tree, log_prob takes partial ones" if head == -1 else ""
+        raise ValueError(
+            f"heads[{sentence}, {word}] is {head}: sentence {sentence} has {length} words, so a head "
+            f"is 0 (the root symbol) to {length}{', or -1 for unannotated' if partial else ''}{hint}"
+        )
+
+
+def usable_arcs(lengths: Tensor, tokens: int) -> Tensor:
+    """The arcs `[batch, dependent, head]` that some tree could use."""
+    token = torch.arange(tokens, device=lengths.device)
+    dependent, head = token[:, None], token
+    last = lengths[:, None, None]
+    return (dependent > 0) & (dependent <= last) & (head <= last) & (dependent != head)
+
+
+def _reject_scores(name: str, scores: Tensor) -> None:
+    """Raise for the first NaN or +inf, if the scores that count have one."""
+    wrong = scores.isnan() | (scores == float("inf"))
+    if not wrong.any():
+        return
+    cell = wrong.nonzero()[0].tolist()
+    place = ", ".join(str(index) for index in cell)
+    raise ValueError(
+        f"{name}[{place}] is {scores[tuple(cell)].item()} in sentence {cell[0]}: scores must be "
+        "finite, or -inf for what is forbidden"
+    )
+
+
+def _check_floating(name: str, scores: Tensor) -> None:
+    if not scores.dtype.is_floating_point:
+        raise ValueError(f"{name} must be floating-point, not {scores.dtype}")
+
+
+def _check_device(name: str, tensor: Tensor, arc_scores: Tensor) -> None:
+    if tensor.device != arc_scores.device:
+        raise ValueError(f"{name} is on {tensor.device} and arc_scores on {arc_scores.device}")
+
+
+def _first(flags: Tensor) -> int:
+    return int(flags.nonzero()[0])
+
+
+def _shape(tensor: Tensor) -> str:
+    return str(list(tensor.shape))

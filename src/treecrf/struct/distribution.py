@@ -1,0 +1,300 @@
+"""What every distribution over trees shares: log Z, marginals, best trees, entropies, draws.
+
+Two conventions hold inside. Arc scores are masked (-inf in each cell that no tree may use) and
+shifted so that the best head of each word scores 0: a word has exactly one head, so the shift is one
+number a tree, and differences of large scores keep their digits. Whatever is a difference of large
+numbers, entropy and the like, is computed in double precision.
+"""
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import ClassVar, Self, cast
+
+import torch
+from torch import Tensor
+
+from treecrf.ops import autograd
+from treecrf.ops.backend import Family, implementation
+from treecrf.ops.second_order.reference import usable_siblings
+from treecrf.struct import arguments
+
+NEGATIVE_INFINITY = float("-inf")
+
+
+class NoTreeError(ValueError):
+    """A tree was asked for and the constraints leave none."""
+
+
+class TreeDistribution:
+    """A distribution over the trees of each sentence of a batch; see the subclasses.
+
+    `arc_scores [batch, dependent, head]`, `lengths [batch]` in words; one word hangs on the root
+    symbol unless `multiroot`; `allowed [batch, dependent, head]` forbids arcs where it is False;
+    `validate=False` saves the synchronisation that looking at values costs on a GPU.
+    """
+
+    _family: ClassVar[Family]
+    _siblings: Tensor | None = None
+
+    def __init__(
+        self,
+        arc_scores: Tensor,
+        lengths: Tensor,
+        multiroot: bool = False,
+        allowed: Tensor | None = None,
+        *,
+        validate: bool = True,
+    ) -> None:
+        lengths = torch.as_tensor(lengths)
+        arguments.check_shapes(arc_scores, self._siblings, lengths, allowed)
+        self.lengths = lengths.to(arc_scores.device, torch.int64)
+        self.multiroot = multiroot
+        self._validate = validate
+        self._cache: dict[tuple[str, bool, bool], Tensor] = {}
+
+        usable = arguments.usable_arcs(self.lengths, arc_scores.shape[1])
+        if allowed is not None:
+            usable = usable & allowed
+        arcs = torch.where(usable, _at_least_float32(arc_scores), NEGATIVE_INFINITY)
+        if validate:
+            arguments.check_values(arcs, self._siblings, self.lengths, multiroot=multiroot)
+        best = arcs.detach().amax(-1, keepdim=True)  # [batch, dependent, 1]
+        best = best.masked_fill(best == NEGATIVE_INFINITY, 0)
+        self._shift = best.sum((1, 2))  # [batch]
+        self._arcs = (arcs - best).contiguous()
+        if self._siblings is not None:
+            self._siblings = self._siblings.to(self._arcs.dtype).contiguous()
+
+    @property
+    def log_partition(self) -> Tensor:
+        """Log of the summed weight of all trees, `[batch]`; -inf where there is none."""
+        return self._relative_log_partition + self._shift
+
+    @property
+    def marginals(self) -> Tensor:
+        """p(head -> dependent), `[batch, dependent, head]`."""
+        return self._cached("marginals", self._compute_marginals)
+
+    @property
+    def argmax(self) -> Tensor:
+        """Heads `[batch, N]` of the best tree."""
+        return self._require_trees(self._best_heads)
+
+    @property
+    def max(self) -> Tensor:
+        """Score `[batch]` of the best tree; -inf where there is none."""
+        return self._scores_of(self._best_heads.unsqueeze(1)).squeeze(1)
+
+    @property
+    def mbr(self) -> Tensor:
+        """Heads `[batch, N]` of the tree with the largest sum of marginals."""
+        return self._require_trees(self._cached("mbr", self._compute_mbr))
+
+    def score(self, heads: Tensor) -> Tensor:
+        """Score `[batch]` of full trees: the sum over their parts, -inf where a part is forbidden."""
+        heads = self._checked_heads(heads, partial=False)
+        return self._scores_of(heads.unsqueeze(1)).squeeze(1)
+
+    def log_prob(self, heads: Tensor) -> Tensor:
+        """Log-probability `[batch]` of trees; where a head is -1, of every compatible tree together."""
+        heads = self._checked_heads(heads, partial=True)
+        token = torch.arange(heads.shape[1], device=heads.device)
+        compatible = (heads < 0)[:, :, None] | (heads[:, :, None] == token)
+        arcs = torch.where(compatible, self._arcs, NEGATIVE_INFINITY)
+        annotated = self._log_partition((arcs, *self._parts[1:]))
+        exists = annotated > NEGATIVE_INFINITY
+        total = torch.where(exists, self._relative_log_partition, 0)
+        return torch.where(exists, annotated - total, NEGATIVE_INFINITY)
+
+    @property
+    def entropy(self) -> Tensor:
+        """Entropy `[batch]` of the distribution, in nats."""
+        return self.cross_entropy(self)
+
+    def cross_entropy(self, other: Self) -> Tensor:
+        """Cross entropy `[batch]` of `other` under this distribution; +inf off its support."""
+        return self._cross_entropy(other).to(self._arcs.dtype)
+
+    def kl(self, other: Self) -> Tensor:
+        """Kullback-Leibler divergence `[batch]` of `other` from this; +inf off its support."""
+        return (self._cross_entropy(other) - self._cross_entropy(self)).to(self._arcs.dtype)
+
+    def topk(self, k: int) -> tuple[Tensor, Tensor]:
+        """Scores `[batch, k]` and heads `[batch, k, N]` of the k best trees.
+
+        Where fewer than k trees exist the scores are -inf and the heads -1.
+        """
+        if k < 1:
+            raise ValueError(f"k must be at least 1, not {k}")
+        heads = self._kernels.topk(*self._detached, self.lengths, k, multiroot=self.multiroot)
+        return self._scores_of(heads), heads
+
+    def sample(self, k: int = 1, *, generator: torch.Generator | None = None) -> Tensor:
+        """Heads `[k, batch, N]` of k independent draws."""
+        if k < 1:
+            raise ValueError(f"k must be at least 1, not {k}")
+        heads: Tensor = self._kernels.sample(
+            *self._detached, self.lengths, k, multiroot=self.multiroot, generator=generator
+        )
+        self._require_trees(heads[0])
+        return heads
+
+    def __repr__(self) -> str:
+        batch, tokens, _ = self._arcs.shape
+        roots = "several roots" if self.multiroot else "a single root"
+        return f"{type(self).__name__}({batch} sentences of up to {tokens - 1} words, {roots})"
+
+    @property
+    def _parts(self) -> tuple[Tensor, ...]:
+        """The score tensors in the order in which the kernels take them."""
+        return (self._arcs,) if self._siblings is None else (self._arcs, self._siblings)
+
+    @property
+    def _masked_parts(self) -> tuple[Tensor, ...]:
+        """The score tensors with -inf in every cell that no tree uses."""
+        if self._siblings is None:
+            return (self._arcs,)
+        used = usable_siblings(self._arcs, multiroot=self.multiroot)
+        return self._arcs, torch.where(used, self._siblings, NEGATIVE_INFINITY)
+
+    @property
+    def _detached(self) -> tuple[Tensor, ...]:
+        return tuple(part.detach() for part in self._parts)
+
+    @property
+    def _kernels(self) -> ModuleType:
+        return implementation(self._family, self._arcs)
+
+    @property
+    def _relative_log_partition(self) -> Tensor:
+        """log Z of the shifted scores."""
+        return self._cached("log_partition", lambda: self._log_partition(self._parts))
+
+    @property
+    def _best_heads(self) -> Tensor:
+        return self._cached(
+            "argmax",
+            lambda: self._kernels.argmax(*self._detached, self.lengths, multiroot=self.multiroot),
+        )
+
+    def _log_partition(self, parts: tuple[Tensor, ...]) -> Tensor:
+        return autograd.log_partition(self._family, parts, self.lengths, multiroot=self.multiroot)
+
+    def _compute_marginals(self) -> Tensor:
+        if _differentiable(self._parts):
+            return self._part_marginals(self._parts)[0]
+        log_partition, marginals = self._kernels.marginals(
+            *self._detached, self.lengths, multiroot=self.multiroot
+        )
+        self._cache.setdefault(self._cache_key("log_partition"), log_partition)
+        return cast(Tensor, marginals)
+
+    def _part_marginals(self, parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """Marginals of arcs and, of the second order, of siblings; differentiable when the scores are."""
+        if _differentiable(parts):
+            return autograd.marginals(self._family, parts, self.lengths, multiroot=self.multiroot)
+        kernels = implementation(self._family, parts[0])
+        compute = kernels.marginals if len(parts) == 1 else kernels.sibling_marginals
+        _, *marginals = compute(*parts, self.lengths, multiroot=self.multiroot)
+        return tuple(marginals)
+
+    def _cross_entropy(self, other: Self) -> Tensor:
+        """Cross entropy in double precision."""
+        self._check_same_family(other)
+        exists = self._relative_log_partition.detach() > NEGATIVE_INFINITY
+        expected = torch.zeros_like(self._shift, dtype=torch.float64)
+        marginals = self._part_marginals(tuple(part.double() for part in self._parts))
+        for marginal, scores in zip(marginals, other._masked_parts, strict=True):
+            finite = torch.where(scores == NEGATIVE_INFINITY, 0, scores.double())
+            expected = expected + (marginal * finite).flatten(1).sum(1)
+        log_partition = other._log_partition(tuple(part.double() for part in other._parts))
+        value = torch.where(exists, log_partition - expected, 0)
+        return torch.where(exists & self._leaves_support(other), float("inf"), value)
+
+    def _compute_mbr(self) -> Tensor:
+        with torch.no_grad():
+            possible = self._arcs > NEGATIVE_INFINITY
+            return self._best_by_gains(torch.where(possible, self.marginals, NEGATIVE_INFINITY))
+
+    def _best_by_gains(self, gains: Tensor) -> Tensor:
+        """Heads `[batch, N]` of this family's tree with the largest sum of arc gains."""
+        heads: Tensor = self._kernels.argmax(gains, self.lengths, multiroot=self.multiroot)
+        return heads
+
+    def _scores_of(self, heads: Tensor) -> Tensor:
+        """Scores `[batch, k]` of trees `heads [batch, k, N]`; -inf for a row of -1."""
+        arcs = self._arcs.unsqueeze(1).expand(-1, heads.shape[1], -1, -1)
+        chosen = arcs.gather(3, heads.clamp(min=0).unsqueeze(3)).squeeze(3)  # [batch, k, dependent]
+        scores = torch.where(self._is_word[:, None], chosen, 0).sum(2) + self._shift[:, None]
+        return torch.where(heads[:, :, 0] < 0, NEGATIVE_INFINITY, scores)
+
+    @property
+    def _is_word(self) -> Tensor:
+        token = torch.arange(self._arcs.shape[1], device=self._arcs.device)
+        return (token > 0) & (token <= self.lengths[:, None])
+
+    def _leaves_support(self, other: Self) -> Tensor:
+        """Whether some tree of this distribution has weight 0 in the other, `[batch]`."""
+        lost = torch.zeros_like(self.lengths, dtype=torch.bool)
+        with torch.no_grad():
+            ours, theirs = self._masked_parts, other._masked_parts
+            missing = [
+                (mine > NEGATIVE_INFINITY) & (yours == NEGATIVE_INFINITY)
+                for mine, yours in zip(ours, theirs, strict=True)
+            ]
+            if not any(bool(part.any()) for part in missing):
+                return lost
+            # With equal weights the marginal of every part that some tree of ours uses is above 0.
+            equal = tuple(
+                torch.where(part > NEGATIVE_INFINITY, 0.0, NEGATIVE_INFINITY).double()
+                for part in ours
+            )
+            for marginal, absent in zip(self._part_marginals(equal), missing, strict=True):
+                lost = lost | ((marginal > 0) & absent).flatten(1).any(1)
+        return lost
+
+    def _check_same_family(self, other: Self) -> None:
+        if type(other) is not type(self) or other.multiroot != self.multiroot:
+            raise ValueError(f"cannot compare {self!r} with {other!r}: they are of two families")
+        if other._arcs.shape != self._arcs.shape or (
+            self._validate and not torch.equal(other.lengths, self.lengths)
+        ):
+            raise ValueError(f"cannot compare {self!r} with {other!r}: the sentences differ")
+
+    def _checked_heads(self, heads: Tensor, *, partial: bool) -> Tensor:
+        heads = torch.as_tensor(heads, device=self._arcs.device)
+        arguments.check_heads(
+            heads, self.lengths, self._arcs.shape[1], partial=partial, values=self._validate
+        )
+        return torch.where(self._is_word, heads, 0).long()
+
+    def _require_trees(self, heads: Tensor) -> Tensor:
+        """The heads as they are, or an error that names the first sentence that has no tree."""
+        if self._validate:
+            missing = (heads[:, 0] < 0).nonzero()
+            if len(missing):
+                sentence = int(missing[0])
+                raise NoTreeError(
+                    f"sentence {sentence} ({int(self.lengths[sentence])} words) has no tree: its "
+                    "constraints rule out every one; relax `allowed` or the -inf scores there"
+                )
+        return heads
+
+    def _cached(self, name: str, compute: Callable[[], Tensor]) -> Tensor:
+        """A result computed once for each mode that it may be asked for in."""
+        key = self._cache_key(name)
+        if key not in self._cache:
+            self._cache[key] = compute()
+        return self._cache[key]
+
+    def _cache_key(self, name: str) -> tuple[str, bool, bool]:
+        """One made without a graph never stands in for one with it, nor one of inference mode."""
+        return name, _differentiable(self._parts), torch.is_inference_mode_enabled()
+
+
+def _differentiable(parts: tuple[Tensor, ...]) -> bool:
+    return torch.is_grad_enabled() and any(part.requires_grad for part in parts)
+
+
+def _at_least_float32(scores: Tensor) -> Tensor:
+    return scores if scores.dtype == torch.float64 else scores.float()

@@ -1,0 +1,73 @@
+"""The second-order distribution over projective trees, with adjacent siblings."""
+
+import torch
+from torch import Tensor
+
+from treecrf.ops.backend import implementation
+from treecrf.struct.distribution import NEGATIVE_INFINITY, TreeDistribution
+
+
+class SiblingTreeCRF(TreeDistribution):
+    """p(tree) in proportion to exp of the summed arc and adjacent-sibling scores.
+
+    `sibling_scores [batch, dependent, head, sibling]`: the sibling lies strictly between head and
+    dependent and is the dependent's adjacent sibling on that side.
+    """
+
+    _family = "second_order"
+    _siblings: Tensor
+
+    def __init__(
+        self,
+        arc_scores: Tensor,
+        sibling_scores: Tensor,
+        lengths: Tensor,
+        multiroot: bool = False,
+        allowed: Tensor | None = None,
+        *,
+        validate: bool = True,
+    ) -> None:
+        self._siblings = sibling_scores
+        super().__init__(arc_scores, lengths, multiroot, allowed, validate=validate)
+
+    @property
+    def sibling_marginals(self) -> Tensor:
+        """p(dependent and sibling are adjacent children), `[batch, dependent, head, sibling]`."""
+        return self._cached("sibling_marginals", lambda: self._part_marginals(self._parts)[1])
+
+    def _best_by_gains(self, gains: Tensor) -> Tensor:
+        # Where no pair of siblings is forbidden the first-order decoder, which is faster, will do.
+        if bool(self._siblings.amin() > NEGATIVE_INFINITY) if self._siblings.numel() else True:
+            decoder = implementation("first_order", gains)
+            heads: Tensor = decoder.argmax(gains, self.lengths, multiroot=self.multiroot)
+            return heads
+        forbidden = torch.where(self._siblings == NEGATIVE_INFINITY, NEGATIVE_INFINITY, 0.0)
+        heads = self._kernels.argmax(
+            gains, forbidden.to(gains.dtype), self.lengths, multiroot=self.multiroot
+        )
+        return heads
+
+    def _scores_of(self, heads: Tensor) -> Tensor:
+        arcs = super()._scores_of(heads)  # [batch, k]
+        siblings = _adjacent_siblings(heads)  # [batch, k, dependent], 0 for none
+        batch = torch.arange(heads.shape[0], device=heads.device)[:, None, None]
+        dependent = torch.arange(heads.shape[2], device=heads.device)
+        # Beside a forbidden arc, and at a single root, are cells that no tree uses.
+        counted = (siblings > 0) & self._is_word[:, None] & (arcs > NEGATIVE_INFINITY).unsqueeze(2)
+        if not self.multiroot:
+            counted = counted & (heads > 0)
+        scores = self._siblings[batch, dependent, heads.clamp(min=0), siblings]
+        return arcs + torch.where(counted, scores, 0).sum(2)
+
+
+def _adjacent_siblings(heads: Tensor) -> Tensor:
+    """For `heads [..., N]`, the nearest child of the same head between it and each token, 0 for none."""
+    tokens = heads.shape[-1]
+    token = torch.arange(tokens, device=heads.device)
+    dependent, sibling, head = token[:, None], token, heads.unsqueeze(-1)  # [..., dependent, sibling]
+    siblings = heads.unsqueeze(-2) == head
+    before = siblings & (head < sibling) & (sibling < dependent)
+    after = siblings & (dependent < sibling) & (sibling < head)
+    nearest_before = torch.where(before, sibling, 0).amax(-1)
+    nearest_after = torch.where(after, sibling, tokens).amin(-1)
+    return torch.where(nearest_after < tokens, nearest_after, nearest_before)
