@@ -1,0 +1,148 @@
+"""What the fused CUDA kernels share: the shape of the work, a barrier between widths, safe sums.
+
+A kernel does a whole pass in one launch. Each sentence gets one program or, when sentences are long
+and few, a team of them. At each span width the programs of a team share out the positions; a
+barrier stands between widths. A tile is `[position, split]`, the splits being contiguous in memory.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+
+INTERPRETED: bool = triton.knobs.runtime.interpret
+
+
+@dataclass(frozen=True)
+class WorkShape:
+    """How many programs a sentence gets, and the tile that each of them works on."""
+
+    team: int
+    block_positions: int
+    block_splits: int
+    warps: int
+
+
+def work_shape(batch: int, tokens: int, device: torch.device) -> WorkShape:
+    """The shape for a batch: whole rows at once when short, teams of programs when long and few."""
+    if tokens <= 32:
+        shape = WorkShape(1, 16, 32, 4)
+    elif tokens <= 64:
+        shape = WorkShape(1, 16, 64, 8)
+    else:
+        shape = WorkShape(1, 16, 64, 8)
+    if tokens <= 64 or device.type != "cuda":
+        return shape
+    # A team must run all at once, or its barrier would wait for ever: never more programs than
+    # multiprocessors.
+    available = torch.cuda.get_device_properties(device).multi_processor_count // max(batch, 1)
+    team = 1
+    while 2 * team <= min(available, triton.cdiv(tokens, shape.block_positions)):
+        team *= 2
+    return WorkShape(team, shape.block_positions, shape.block_splits, shape.warps)
+
+
+def launches(batch: int, tokens: int, shape: WorkShape) -> list[tuple[int, int]]:
+    """The first and last span width of each launch: one launch for all, but in the interpreter.
+
+    It runs the programs of a launch one after the other, so that a team cannot wait for its members
+    there; a launch a width stands in for the barrier.
+    """
+    if batch == 0 or tokens < 2:
+        return []
+    if INTERPRETED and shape.team > 1:
+        return [(width, width) for width in range(tokens)]
+    return [(0, tokens - 1)]
+
+
+def options(shape: WorkShape) -> dict[str, Any]:
+    """The compile-time arguments and launch options of a kernel that works in this shape."""
+    together = shape.team > 1 and not INTERPRETED
+    return {
+        "TEAM": shape.team,
+        "WAIT": together,
+        # What another multiprocessor wrote is seen in the second-level cache, not in the first.
+        "CACHE": ".cg" if together else "",
+        "BLOCK_I": shape.block_positions,
+        "BLOCK_R": shape.block_splits,
+        "num_warps": shape.warps,
+        "launch_cooperative_grid": together,
+    }
+
+
+def backtrack_block(tokens: int) -> int:
+    """How many positions back-tracking looks at together."""
+    return min(max(triton.next_power_of_2(tokens), 32), 512)
+
+
+@triton.jit
+def next_width(counter, rounds, TEAM: tl.constexpr, WAIT: tl.constexpr):
+    """Wait until every program of the team has come here `rounds` times."""
+    tl.debug_barrier()
+    if WAIT:
+        tl.atomic_add(counter, 1, sem="acq_rel", scope="gpu")
+        while tl.atomic_add(counter, 0, sem="acq_rel", scope="gpu") < rounds * TEAM:
+            pass
+        tl.debug_barrier()
+
+
+@triton.jit
+def add_terms(largest, extra, terms, splits, MAX: tl.constexpr):
+    """Add terms `[position, split]` to running sums `[position]`.
+
+    A log sum is kept as its largest term and the sum of exp(term - largest) in `extra`; a maximum
+    (MAX) as its value and the split that gave it in `extra`.
+    """
+    if MAX:
+        top, place = tl.max(terms, 1, return_indices=True)
+        # The first split of the tile tells which one the place is.
+        split = tl.min(splits, 0) + place
+        extra = tl.where(top > largest, split.to(extra.dtype), extra)
+        largest = tl.maximum(largest, top)
+    else:
+        grown = tl.maximum(largest, tl.max(terms, 1))
+        origin = tl.where(grown == float("-inf"), 0.0, grown)
+        kept = extra * tl.exp(largest - origin)
+        extra = kept + tl.sum(tl.exp(terms - origin[:, None]), 1)
+        largest = grown
+    return largest, extra
+
+
+@triton.jit
+def add_term(largest, extra, term, split, MAX: tl.constexpr):
+    """Add one term a position to running sums `[position]`."""
+    if MAX:
+        extra = tl.where(term > largest, tl.zeros_like(extra) + split, extra)
+        largest = tl.maximum(largest, term)
+    else:
+        grown = tl.maximum(largest, term)
+        origin = tl.where(grown == float("-inf"), 0.0, grown)
+        extra = extra * tl.exp(largest - origin) + tl.exp(term - origin)
+        largest = grown
+    return largest, extra
+
+
+@triton.jit
+def total(largest, extra, MAX: tl.constexpr):
+    """The value of running sums."""
+    if MAX:
+        value = largest
+    else:
+        value = largest + tl.log(tl.where(extra > 0, extra, 1.0))
+    return value
+
+
+@triton.jit
+def share(flow, largest, extra):
+    """The two numbers that turn a term of a sum into its part of the flow: flow * exp(term - a) * b."""
+    origin = tl.where(largest == float("-inf"), 0.0, largest)
+    scale = tl.where(extra > 0, flow / tl.where(extra > 0, extra, 1.0), 0.0)
+    return origin, scale
+
+
+@triton.jit
+def pour(cells, amount, mask, CACHE: tl.constexpr):
+    """Add a tile of flows to cells that no other program touches at this width."""
+    tl.store(cells, tl.load(cells, mask, 0.0, cache_modifier=CACHE) + amount, mask)
