@@ -62,6 +62,12 @@ def module(family: Family, backend: Backend) -> ModuleType:
     return importlib.import_module(f"treecrf.ops.{family}.{_MODULES[backend]}")
 
 
+def host_module(family: Family) -> ModuleType:
+    """The module that computes on the host what a device backend leaves to it."""
+    host = torch.device("cpu")
+    return module(family, "torch" if _obstacle("numba", host) else "numba")
+
+
 def _obstacle(backend: Backend, device: torch.device) -> str | None:
     """What keeps a backend from running on a device, and what to do about it; None when it runs."""
     if backend == "torch":
@@ -69,9 +75,13 @@ def _obstacle(backend: Backend, device: torch.device) -> str | None:
     if importlib.util.find_spec(backend) is None:
         return f"{backend} is not installed (pip install {backend})"
     if backend == "numba" and device.type != "cpu":
-        return f"numba computes on the CPU and the scores are on {device}; move them or use 'triton'"
+        return (
+            f"numba computes on the CPU and the scores are on {device}; move them or use 'triton'"
+        )
     if backend == "triton" and device.type != "cuda" and not _interpreting():
-        return f"triton needs scores on a CUDA device and they are on {device}; use 'numba' or 'torch'"
+        return (
+            f"triton needs scores on a CUDA device and they are on {device}; use 'numba' or 'torch'"
+        )
     return None
 
 

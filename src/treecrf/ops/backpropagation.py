@@ -1,4 +1,4 @@
-"""The questions that back-propagation through an inside pass answers: marginals, best trees, draws."""
+"""What back-propagation through an inside pass answers: marginals, best trees, draws."""
 
 from collections.abc import Callable
 
@@ -50,5 +50,5 @@ def _gradients(values: Tensor, leaves: tuple[Tensor, ...]) -> tuple[Tensor, ...]
 
 
 def _marked_heads(arcs: Tensor) -> Tensor:
-    """Heads `[batch, N]` from arcs `[batch, dependent, head]` that are 1 in the tree and 0 elsewhere."""
+    """Heads `[batch, N]` of trees whose arcs `[batch, dependent, head]` are 1, all others 0."""
     return arcs.argmax(dim=-1)

@@ -5,7 +5,7 @@ and few, a team of them. At each span width the programs of a team share out the
 barrier stands between widths. A tile is `[position, split]`, the splits being contiguous in memory.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -26,22 +26,31 @@ class WorkShape:
 
 
 def work_shape(batch: int, tokens: int, device: torch.device) -> WorkShape:
-    """The shape for a batch: whole rows at once when short, teams of programs when long and few."""
+    """The shape for a batch: small tiles for short sentences, teams of programs for long and few.
+
+    Each shape is compiled once, so there are three of them; they were chosen by measurement.
+    """
     if tokens <= 32:
-        shape = WorkShape(1, 16, 32, 4)
-    elif tokens <= 64:
-        shape = WorkShape(1, 16, 64, 8)
+        return WorkShape(team=1, block_positions=16, block_splits=16, warps=4)
+    if tokens <= 256:
+        shape = WorkShape(team=1, block_positions=16, block_splits=32, warps=4)
     else:
-        shape = WorkShape(1, 16, 64, 8)
+        shape = WorkShape(team=1, block_positions=8, block_splits=128, warps=8)
     if tokens <= 64 or device.type != "cuda":
         return shape
-    # A team must run all at once, or its barrier would wait for ever: never more programs than
-    # multiprocessors.
-    available = torch.cuda.get_device_properties(device).multi_processor_count // max(batch, 1)
+    # A team must run all at once, or its barrier would wait for ever. Eight warps fit on a
+    # multiprocessor whatever their registers.
+    processors = torch.cuda.get_device_properties(device).multi_processor_count
+    room = processors * (8 // shape.warps) // max(batch, 1)
     team = 1
-    while 2 * team <= min(available, triton.cdiv(tokens, shape.block_positions)):
+    while 2 * team <= min(room, triton.cdiv(tokens, shape.block_positions)):
         team *= 2
-    return WorkShape(team, shape.block_positions, shape.block_splits, shape.warps)
+    return replace(shape, team=team)
+
+
+def barrier_counters(lengths: torch.Tensor, shape: WorkShape) -> torch.Tensor:
+    """A counter a sentence for `next_width`, which a program that is alone does not use."""
+    return torch.zeros_like(lengths, dtype=torch.int32) if shape.team > 1 else lengths
 
 
 def launches(batch: int, tokens: int, shape: WorkShape) -> list[tuple[int, int]]:
@@ -82,10 +91,24 @@ def next_width(counter, rounds, TEAM: tl.constexpr, WAIT: tl.constexpr):
     """Wait until every program of the team has come here `rounds` times."""
     tl.debug_barrier()
     if WAIT:
-        tl.atomic_add(counter, 1, sem="acq_rel", scope="gpu")
-        while tl.atomic_add(counter, 0, sem="acq_rel", scope="gpu") < rounds * TEAM:
+        tl.atomic_add(counter, 1, sem="release", scope="gpu")
+        # Reading while waiting, rather than adding 0, leaves the counter to those that still come.
+        while _read(counter) < rounds * TEAM:
             pass
         tl.debug_barrier()
+
+
+@triton.jit
+def _read(counter):
+    """What the counter holds now; whatever was written before it was raised is seen after this."""
+    return tl.inline_asm_elementwise(
+        "ld.acquire.gpu.global.s32 $0, [$1];",
+        "=r,l",
+        [counter],
+        dtype=tl.int32,
+        is_pure=False,
+        pack=1,
+    )
 
 
 @triton.jit
@@ -127,16 +150,12 @@ def add_term(largest, extra, term, split, MAX: tl.constexpr):
 @triton.jit
 def total(largest, extra, MAX: tl.constexpr):
     """The value of running sums."""
-    if MAX:
-        value = largest
-    else:
-        value = largest + tl.log(tl.where(extra > 0, extra, 1.0))
-    return value
+    return largest if MAX else largest + tl.log(tl.where(extra > 0, extra, 1.0))
 
 
 @triton.jit
 def share(flow, largest, extra):
-    """The two numbers that turn a term of a sum into its part of the flow: flow * exp(term - a) * b."""
+    """Origin and scale: a term's part of the flow is exp(term - origin) * scale."""
     origin = tl.where(largest == float("-inf"), 0.0, largest)
     scale = tl.where(extra > 0, flow / tl.where(extra > 0, extra, 1.0), 0.0)
     return origin, scale

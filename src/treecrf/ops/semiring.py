@@ -18,7 +18,7 @@ class Semiring(Protocol):
     size: int
 
     def times(self, left: Tensor, right: Tensor) -> Tensor:
-        """Every pairing of the values of two cells: `[..., size]` and `[..., size]` to `[..., pairs]`."""
+        """Every pairing of the values of two cells: two of `[..., size]` to `[..., pairs]`."""
 
     def plus(self, terms: Tensor) -> Tensor:
         """Sum over the terms: `[..., term, pairs]` to `[..., size]`."""

@@ -1,5 +1,7 @@
 """What the distributions accept: shapes, lengths, values, with errors that name the sentence."""
 
+import functools
+
 import torch
 from torch import Tensor
 
@@ -36,45 +38,49 @@ def check_shapes(
     if allowed is not None:
         if allowed.shape != (batch, tokens, tokens) or allowed.dtype != torch.bool:
             raise ValueError(
-                f"allowed must be a boolean [batch, dependent, head] = [{batch}, {tokens}, {tokens}], "
-                f"not {_shape(allowed)} of {allowed.dtype}"
+                "allowed must be a boolean [batch, dependent, head] = "
+                f"[{batch}, {tokens}, {tokens}], not {_shape(allowed)} of {allowed.dtype}"
             )
         _check_device("allowed", allowed, arc_scores)
 
 
 def check_values(
-    arc_scores: Tensor, sibling_scores: Tensor | None, lengths: Tensor, *, multiroot: bool
+    arc_scores: Tensor,
+    best: Tensor,
+    sibling_scores: Tensor | None,
+    lengths: Tensor,
+    *,
+    multiroot: bool,
 ) -> None:
     """Lengths that fit and scores that are numbers or -inf, at the price of one synchronisation.
 
-    `arc_scores` are masked already. `sibling_scores` are as they came, and where the quick look
-    finds something it is looked at again without the cells that no tree uses.
+    `arc_scores` are masked already and `best [batch, dependent, 1]` are their maxima. The siblings
+    are as they came: where a quick look finds something, the cells that trees use are looked at.
     """
     batch, tokens, _ = arc_scores.shape
     if batch == 0:
         return
-    largest = [lengths.min(), lengths.max(), arc_scores.amax()]  # amax keeps NaN
-    if sibling_scores is not None:
-        largest.append(sibling_scores.amax())
-    shortest, longest, arc, *sibling = torch.stack(
-        [value.detach().to(arc_scores.device, torch.float64) for value in largest]
-    ).tolist()
-    if shortest < 0 or longest >= tokens:
-        fits = (lengths >= 0) & (lengths < tokens)
-        sentence = _first(~fits)
+    fine = (best < float("inf")).all() & (lengths.clamp(0, tokens - 1) == lengths).all()
+    if sibling_scores is not None:  # the maximum of NaN and anything is NaN
+        fine = fine & (sibling_scores.amax() < float("inf"))
+    if bool(fine):
+        return
+    fits = (lengths >= 0) & (lengths < tokens)
+    if not fits.all():
+        sentence = int((~fits).nonzero()[0])
         raise ValueError(
             f"lengths[{sentence}] is {int(lengths[sentence])}, which does not fit: arc_scores have "
             f"room for 0 to {tokens - 1} words (the root symbol is not counted)"
         )
-    if not arc < float("inf"):
-        _reject_scores("arc_scores", arc_scores)
-    if sibling and not sibling[0] < float("inf"):
-        assert sibling_scores is not None
+    _reject_scores("arc_scores", arc_scores)
+    if sibling_scores is not None:
         used = usable_siblings(arc_scores, multiroot=multiroot)
         _reject_scores("sibling_scores", torch.where(used, sibling_scores, 0))
 
 
-def check_heads(heads: Tensor, lengths: Tensor, tokens: int, *, partial: bool, values: bool) -> None:
+def check_heads(
+    heads: Tensor, lengths: Tensor, tokens: int, *, partial: bool, values: bool
+) -> None:
     """A head for each word; -1 for an unannotated one where partial trees make sense."""
     shape = (len(lengths), tokens)
     if heads.shape != shape or heads.dtype.is_floating_point or heads.dtype == torch.bool:
@@ -90,19 +96,30 @@ def check_heads(heads: Tensor, lengths: Tensor, tokens: int, *, partial: bool, v
     if wrong.any():
         sentence, word = wrong.nonzero()[0].tolist()
         head, length = int(heads[sentence, word]), int(lengths[sentence])
-        hint = "; score needs a full tree, log_prob takes partial ones" if head == -1 else ""
+        expected = f"0 (the root symbol) to {length}"
+        if partial:
+            expected += ", or -1 for unannotated"
+        elif head == -1:
+            expected += " (score needs a full tree; log_prob takes partial ones)"
         raise ValueError(
-            f"heads[{sentence}, {word}] is {head}: sentence {sentence} has {length} words, so a head "
-            f"is 0 (the root symbol) to {length}{', or -1 for unannotated' if partial else ''}{hint}"
+            f"heads[{sentence}, {word}] is {head}: sentence {sentence} has {length} words, so a "
+            f"head must be {expected}"
         )
 
 
 def usable_arcs(lengths: Tensor, tokens: int) -> Tensor:
     """The arcs `[batch, dependent, head]` that some tree could use."""
-    token = torch.arange(tokens, device=lengths.device)
-    dependent, head = token[:, None], token
-    last = lengths[:, None, None]
-    return (dependent > 0) & (dependent <= last) & (head <= last) & (dependent != head)
+    in_sentence = torch.arange(tokens, device=lengths.device) <= lengths[:, None]
+    return in_sentence[:, :, None] & in_sentence[:, None] & _between_tokens(tokens, lengths.device)
+
+
+@functools.lru_cache(maxsize=64)
+def _between_tokens(tokens: int, device: torch.device) -> Tensor:
+    """The cells `[dependent, head]` that are arcs: not into the root symbol, not to itself."""
+    with torch.inference_mode(False):  # it is kept, and may be wanted where a graph is built
+        arcs = ~torch.eye(tokens, dtype=torch.bool, device=device)
+        arcs[0] = False
+        return arcs
 
 
 def _reject_scores(name: str, scores: Tensor) -> None:
@@ -126,10 +143,6 @@ def _check_floating(name: str, scores: Tensor) -> None:
 def _check_device(name: str, tensor: Tensor, arc_scores: Tensor) -> None:
     if tensor.device != arc_scores.device:
         raise ValueError(f"{name} is on {tensor.device} and arc_scores on {arc_scores.device}")
-
-
-def _first(flags: Tensor) -> int:
-    return int(flags.nonzero()[0])
 
 
 def _shape(tensor: Tensor) -> str:

@@ -1,9 +1,9 @@
 """What every distribution over trees shares: log Z, marginals, best trees, entropies, draws.
 
 Two conventions hold inside. Arc scores are masked (-inf in each cell that no tree may use) and
-shifted so that the best head of each word scores 0: a word has exactly one head, so the shift is one
-number a tree, and differences of large scores keep their digits. Whatever is a difference of large
-numbers, entropy and the like, is computed in double precision.
+shifted so that the best head of each word scores 0: a word has exactly one head, so the shift is
+one number a tree, and differences of large scores keep their digits. Whatever is a difference of
+large numbers, entropy and the like, is computed in double precision.
 """
 
 from collections.abc import Callable
@@ -56,10 +56,10 @@ class TreeDistribution:
         if allowed is not None:
             usable = usable & allowed
         arcs = torch.where(usable, _at_least_float32(arc_scores), NEGATIVE_INFINITY)
-        if validate:
-            arguments.check_values(arcs, self._siblings, self.lengths, multiroot=multiroot)
         best = arcs.detach().amax(-1, keepdim=True)  # [batch, dependent, 1]
-        best = best.masked_fill(best == NEGATIVE_INFINITY, 0)
+        if validate:
+            arguments.check_values(arcs, best, self._siblings, self.lengths, multiroot=multiroot)
+        best = best.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
         self._shift = best.sum((1, 2))  # [batch]
         self._arcs = (arcs - best).contiguous()
         if self._siblings is not None:
@@ -91,12 +91,12 @@ class TreeDistribution:
         return self._require_trees(self._cached("mbr", self._compute_mbr))
 
     def score(self, heads: Tensor) -> Tensor:
-        """Score `[batch]` of full trees: the sum over their parts, -inf where a part is forbidden."""
+        """Score `[batch]` of full trees: the sum over their parts; -inf where one is forbidden."""
         heads = self._checked_heads(heads, partial=False)
         return self._scores_of(heads.unsqueeze(1)).squeeze(1)
 
     def log_prob(self, heads: Tensor) -> Tensor:
-        """Log-probability `[batch]` of trees; where a head is -1, of every compatible tree together."""
+        """Log-probability `[batch]` of trees; with -1 among the heads, of all trees that fit."""
         heads = self._checked_heads(heads, partial=True)
         token = torch.arange(heads.shape[1], device=heads.device)
         compatible = (heads < 0)[:, :, None] | (heads[:, :, None] == token)
@@ -190,7 +190,7 @@ class TreeDistribution:
         return cast(Tensor, marginals)
 
     def _part_marginals(self, parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Marginals of arcs and, of the second order, of siblings; differentiable when the scores are."""
+        """Marginals of arcs and, of the second order, siblings; with a graph if scores have one."""
         if _differentiable(parts):
             return autograd.marginals(self._family, parts, self.lengths, multiroot=self.multiroot)
         kernels = implementation(self._family, parts[0])

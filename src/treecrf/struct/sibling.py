@@ -61,10 +61,14 @@ class SiblingTreeCRF(TreeDistribution):
 
 
 def _adjacent_siblings(heads: Tensor) -> Tensor:
-    """For `heads [..., N]`, the nearest child of the same head between it and each token, 0 for none."""
+    """Of each token of `heads [..., N]`, the nearest sibling towards the head; 0 for none."""
     tokens = heads.shape[-1]
     token = torch.arange(tokens, device=heads.device)
-    dependent, sibling, head = token[:, None], token, heads.unsqueeze(-1)  # [..., dependent, sibling]
+    dependent, sibling, head = (
+        token[:, None],
+        token,
+        heads.unsqueeze(-1),
+    )  # [..., dependent, sibling]
     siblings = heads.unsqueeze(-2) == head
     before = siblings & (head < sibling) & (sibling < dependent)
     after = siblings & (dependent < sibling) & (sibling < head)

@@ -1,6 +1,6 @@
 """The first-order projective family in fused Triton kernels: one launch a pass.
 
-I, S and C are the paper's incomplete, sibling and complete spans, i < j the ends of a span, r a split.
+I, S and C are the paper's incomplete, sibling and complete spans, i < j a span's ends, r a split.
 Charts are `[sentence, chart, row, column]`. C is kept by head (row i of C[i->r]) and by tail (row j
 of C[r->j]), so that a loop over splits always walks along a row.
 """
@@ -10,11 +10,12 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from treecrf.ops.first_order import cpu
+from treecrf.ops.backend import host_module
 from treecrf.ops.fused import (
     add_term,
     add_terms,
     backtrack_block,
+    barrier_counters,
     launches,
     next_width,
     options,
@@ -49,16 +50,16 @@ def _inside(
     I_right, I_left = C_right + 4 * area, C_right + 5 * area
     S_sum, C_right_sum, C_left_sum = C_right + 6 * area, C_right + 8 * area, C_right + 10 * area
     dtype: tl.constexpr = arc_scores.dtype.element_ty
-    rounds = 0
 
+    if length == 0:
+        tl.store(log_partition + sentence, 0.0)
     # C[i->i] = 1
     if first_width == 0:
         for block in range(member, tl.cdiv(length + 1, BLOCK_I), TEAM):
             i = block * BLOCK_I + tl.arange(0, BLOCK_I)
             for chart in tl.static_range(4):
                 tl.store(C_right + chart * area + i * (tokens + 1), 0.0, i <= length)
-        rounds += 1
-        next_width(counters + sentence, rounds, TEAM, WAIT)
+        next_width(counters + sentence, 1, TEAM, WAIT)
 
     for width in range(tl.maximum(first_width, 1), tl.minimum(last_width, length) + 1):
         for block in range(member, tl.cdiv(length + 1 - width, BLOCK_I), TEAM):
@@ -117,8 +118,7 @@ def _inside(
             tl.store(C_left_sum + ij, left, here)
             tl.store(C_left_sum + area + ij, left_extra, here)
             tl.store(log_partition + sentence + i, complete_right, (i == 0) & (j == length))
-        rounds += 1
-        next_width(counters + sentence, rounds, TEAM, WAIT)
+        next_width(counters + sentence, 1 + width, TEAM, WAIT)
 
 
 @triton.jit
@@ -139,7 +139,6 @@ def _outside(
     to_C_right_tail, to_C_left = to_C_right + area, to_C_right + 2 * area
     to_C_left_tail, to_I_right = to_C_right + 3 * area, to_C_right + 4 * area
     to_I_left = to_C_right + 5 * area
-    rounds = 0
 
     top = tl.minimum(last_width, length)
     for step in range(0, top - tl.maximum(first_width, 1) + 1):
@@ -204,8 +203,7 @@ def _outside(
                 amount = tl.exp(term - left[:, None]) * left_scale[:, None]
                 pour(to_I_left + row_j + r, amount, inner, CACHE)
                 pour(to_C_left_tail + row_i + r, amount, inner, CACHE)
-        rounds += 1
-        next_width(counters + sentence, rounds, TEAM, WAIT)
+        next_width(counters + sentence, 1 + step, TEAM, WAIT)
 
 
 @triton.jit
@@ -261,7 +259,7 @@ def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[
     result = torch.zeros_like(arc_scores)
     flows = arc_scores.new_zeros(batch, FLOWS, tokens, tokens)
     shape = work_shape(batch, tokens, arc_scores.device)
-    counters = lengths.new_zeros(batch, dtype=torch.int32)
+    counters = barrier_counters(lengths, shape)
     for first, last in reversed(launches(batch, tokens, shape)):
         _outside[(batch * shape.team,)](
             lengths, charts, flows, result, counters, tokens, first, last, **options(shape)
@@ -284,7 +282,9 @@ def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
 
 def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first; computed on the host."""
-    heads = cpu.topk(arc_scores.cpu(), lengths.cpu(), k, multiroot=multiroot)
+    heads: Tensor = host_module("first_order").topk(
+        arc_scores.cpu(), lengths.cpu(), k, multiroot=multiroot
+    )
     return heads.to(arc_scores.device)
 
 
@@ -297,7 +297,7 @@ def sample(
     generator: torch.Generator | None,
 ) -> Tensor:
     """Heads `[k, batch, N]` of k trees drawn from the distribution; computed on the host."""
-    heads = cpu.sample(
+    heads: Tensor = host_module("first_order").sample(
         arc_scores.cpu(), lengths.cpu(), k, multiroot=multiroot, generator=generator
     )
     return heads.to(arc_scores.device)
@@ -308,10 +308,10 @@ def _run_inside(
 ) -> tuple[Tensor, Tensor]:
     """log Z, or the best score, `[batch]`, and the charts."""
     batch, tokens, _ = arc_scores.shape
-    value = arc_scores.new_zeros(batch)
+    value = arc_scores.new_empty(batch) if tokens > 1 else arc_scores.new_zeros(batch)
     charts = arc_scores.new_empty(batch, CHARTS, tokens, tokens)
     shape = work_shape(batch, tokens, arc_scores.device)
-    counters = lengths.new_zeros(batch, dtype=torch.int32)
+    counters = barrier_counters(lengths, shape)
     for first, last in launches(batch, tokens, shape):
         _inside[(batch * shape.team,)](
             arc_scores, lengths, charts, value, counters, tokens, first, last,

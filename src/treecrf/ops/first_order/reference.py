@@ -84,9 +84,7 @@ def inside(arc_scores: Tensor, lengths: Tensor, multiroot: bool, semiring: Semir
         I_left[:, ends, width] = S + arc_scores.diagonal(width, 1, 2).unsqueeze(-1)
         # C[i->j] = sum_{i < r <= j} I[i->r] C[r->j]
         C_right = semiring.plus(
-            semiring.times(
-                I_right[:, starts, 1 : width + 1], C_right_tail[:, ends, :width].flip(2)
-            )
+            semiring.times(I_right[:, starts, 1 : width + 1], C_right_tail[:, ends, :width].flip(2))
         )
         if not multiroot:
             C_right = only_whole_sentences(C_right, lengths == width)

@@ -20,13 +20,13 @@ def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Te
 
     Single root: the arcs of the root symbol carry a formal t -> 0, and Z is the coefficient of t.
     Leading orders cannot cancel, so they are all there is to keep: D(v) leaves the root symbol out
-    until a word has no other head. That is the one root arc of the tree; what hangs on this word then
-    hangs on the root symbol for free, and all other root arcs go.
+    until a word has no other head. That is the one root arc of the tree; what hangs on this word
+    then hangs on the root symbol for free, and all other root arcs go.
     """
     words = arc_scores.shape[1] - 1
     arcs = arc_scores[:, 1:, 1:].double()  # [batch, dependent, head]
     root = arc_scores[:, 1:, 0].double()  # [batch, dependent]
-    total = root.new_zeros(len(lengths))
+    total = root[:, :0].sum(1)  # 0, but in the graph even when there is no word
     exists = torch.ones_like(lengths, dtype=torch.bool)
     counts = torch.full_like(exists, multiroot)  # whether arcs of the root symbol count in D
     for v in range(words - 1, -1, -1):
@@ -79,8 +79,9 @@ def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Ten
 
 
 def _best_trees(scores: Scores, k: int, *, multiroot: bool) -> list[list[int]]:
-    """Lawler's partition: the trees besides the best of a set either differ from it in the first open
-    word, or share this head and differ in the next, and so on."""
+    """Lawler's partition: the other trees of a set differ from its best in the first open word, or
+    share this head and differ in the next, and so on.
+    """
     order = itertools.count()  # breaks ties
     sets: list[tuple[float, int, list[int], int, Scores]] = []
 
@@ -90,7 +91,7 @@ def _best_trees(scores: Scores, k: int, *, multiroot: bool) -> list[list[int]]:
             heapq.heappush(sets, (-tree_score(scores, tree), next(order), tree, fixed, scores))
 
     push(scores, 1)
-    trees = []
+    trees: list[list[int]] = []
     while sets and len(trees) < k:
         _, _, tree, fixed, allowed = heapq.heappop(sets)
         trees.append(tree)

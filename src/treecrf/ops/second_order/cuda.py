@@ -1,6 +1,6 @@
 """The second-order projective family in fused Triton kernels: one launch a pass.
 
-I, S and C are the paper's incomplete, sibling and complete spans, i < j the ends of a span, r a split.
+I, S and C are the paper's incomplete, sibling and complete spans, i < j a span's ends, r a split.
 Charts are `[sentence, chart, row, column]`. C is kept by head (row i of C[i->r]) and by tail (row j
 of C[r->j]), S by either end, so that a loop over splits always walks along a row.
 """
@@ -10,10 +10,12 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from treecrf.ops.backend import host_module
 from treecrf.ops.fused import (
     add_term,
     add_terms,
     backtrack_block,
+    barrier_counters,
     launches,
     next_width,
     options,
@@ -22,7 +24,6 @@ from treecrf.ops.fused import (
     total,
     work_shape,
 )
-from treecrf.ops.second_order import cpu
 
 # Charts of the inside pass: C[i->j] by head and by tail in both directions, I in both directions, S
 # by left and by right end; then the two numbers (see `add_terms`) of the sums S[i,j], C[i->j],
@@ -54,16 +55,16 @@ def _inside(
     S_sum, C_right_sum, C_left_sum = C_right + 8 * area, C_right + 10 * area, C_right + 12 * area
     I_right_sum, I_left_sum = C_right + 14 * area, C_right + 16 * area
     dtype: tl.constexpr = arc_scores.dtype.element_ty
-    rounds = 0
 
+    if length == 0:
+        tl.store(log_partition + sentence, 0.0)
     # C[i->i] = 1
     if first_width == 0:
         for block in range(member, tl.cdiv(length + 1, BLOCK_I), TEAM):
             i = block * BLOCK_I + tl.arange(0, BLOCK_I)
             for chart in tl.static_range(4):
                 tl.store(C_right + chart * area + i * (tokens + 1), 0.0, i <= length)
-        rounds += 1
-        next_width(counters + sentence, rounds, TEAM, WAIT)
+        next_width(counters + sentence, 1, TEAM, WAIT)
 
     for width in range(tl.maximum(first_width, 1), tl.minimum(last_width, length) + 1):
         for block in range(member, tl.cdiv(length + 1 - width, BLOCK_I), TEAM):
@@ -100,7 +101,7 @@ def _inside(
                 terms = I + tl.load(C_right_tail + row_j + r, inner, low, cache_modifier=CACHE)
                 right, right_extra = add_terms(right, right_extra, terms, d, MAX)
                 # I[i->j] = (C[i->i] C[j->i+1] + sum_{i < r < j} I[i->r] S[r,j] s(i,r,j)) s(i,j)
-                both = inner & paired_right[:, None] & (I > low)
+                both = inner & paired_right[:, None] & (low < I)
                 terms = I + tl.load(S_right + row_j + r, both, low, cache_modifier=CACHE)
                 terms += tl.load(sibling_scores + pair_right + r, both, low)
                 to_right, to_right_extra = add_terms(to_right, to_right_extra, terms, d, MAX)
@@ -109,7 +110,7 @@ def _inside(
                 terms = I + tl.load(C_left_tail + row_i + r, inner, low, cache_modifier=CACHE)
                 left, left_extra = add_terms(left, left_extra, terms, d, MAX)
                 # I[j->i] = (C[j->j] C[i->j-1] + sum_{i < r < j} I[j->r] S[i,r] s(j,r,i)) s(j,i)
-                both = inner & paired_left[:, None] & (I > low)
+                both = inner & paired_left[:, None] & (low < I)
                 terms = I + tl.load(S_left + row_i + r, both, low, cache_modifier=CACHE)
                 terms += tl.load(sibling_scores + pair_left + r, both, low)
                 to_left, to_left_extra = add_terms(to_left, to_left_extra, terms, d, MAX)
@@ -146,8 +147,7 @@ def _inside(
             tl.store(I_left_sum + ij, to_left, here)
             tl.store(I_left_sum + area + ij, to_left_extra, here)
             tl.store(log_partition + sentence + i, complete_right, (i == 0) & (j == length))
-        rounds += 1
-        next_width(counters + sentence, rounds, TEAM, WAIT)
+        next_width(counters + sentence, 1 + width, TEAM, WAIT)
 
 
 @triton.jit
@@ -175,7 +175,6 @@ def _outside(
     to_C_left_tail, to_I_right = to_C_right + 3 * area, to_C_right + 4 * area
     to_I_left, to_S_left = to_C_right + 5 * area, to_C_right + 6 * area
     to_S_right = to_C_right + 7 * area
-    rounds = 0
 
     top = tl.minimum(last_width, length)
     for step in range(0, top - tl.maximum(first_width, 1) + 1):
@@ -251,7 +250,7 @@ def _outside(
                 amount = tl.exp(term - right[:, None]) * right_scale[:, None]
                 pour(to_C_right_tail + row_j + r, amount, inner, CACHE)
                 # I[i->j] = (C[i->i] C[j->i+1] + sum_{i < r < j} I[i->r] S[r,j] s(i,r,j)) s(i,j)
-                both = inner & paired_right[:, None] & (I > low)
+                both = inner & paired_right[:, None] & (low < I)
                 term = I + tl.load(S_right + row_j + r, both, low, cache_modifier=CACHE)
                 term += tl.load(sibling_scores + pair_right + r, both, low)
                 paired = tl.exp(term - to_right[:, None]) * to_right_scale[:, None]
@@ -265,7 +264,7 @@ def _outside(
                 amount = tl.exp(term - left[:, None]) * left_scale[:, None]
                 pour(to_C_left_tail + row_i + r, amount, inner, CACHE)
                 # I[j->i] = (C[j->j] C[i->j-1] + sum_{i < r < j} I[j->r] S[i,r] s(j,r,i)) s(j,i)
-                both = inner & paired_left[:, None] & (I > low)
+                both = inner & paired_left[:, None] & (low < I)
                 term = I + tl.load(S_left + row_i + r, both, low, cache_modifier=CACHE)
                 term += tl.load(sibling_scores + pair_left + r, both, low)
                 paired = tl.exp(term - to_left[:, None]) * to_left_scale[:, None]
@@ -273,8 +272,7 @@ def _outside(
                 pour(to_I_left + row_j + r, amount + paired, inner, CACHE)
                 if SIBLINGS:
                     tl.store(sibling_marginals + pair_left + r, paired, both)
-        rounds += 1
-        next_width(counters + sentence, rounds, TEAM, WAIT)
+        next_width(counters + sentence, 1 + step, TEAM, WAIT)
 
 
 @triton.jit
@@ -358,9 +356,7 @@ def argmax(
 ) -> Tensor:
     """Heads `[batch, N]` of the best tree."""
     batch, tokens, _ = arc_scores.shape
-    value, charts = _run_inside(
-        arc_scores, sibling_scores, lengths, multiroot=multiroot, best=True
-    )
+    value, charts = _run_inside(arc_scores, sibling_scores, lengths, multiroot=multiroot, best=True)
     heads = lengths.new_zeros(batch, tokens)
     marks = lengths.new_zeros(batch, MARKS, tokens, tokens, dtype=torch.int8)
     if batch:
@@ -374,7 +370,7 @@ def topk(
     arc_scores: Tensor, sibling_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool
 ) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first; computed on the host."""
-    heads = cpu.topk(
+    heads: Tensor = host_module("second_order").topk(
         arc_scores.cpu(), sibling_scores.cpu(), lengths.cpu(), k, multiroot=multiroot
     )
     return heads.to(arc_scores.device)
@@ -390,7 +386,7 @@ def sample(
     generator: torch.Generator | None,
 ) -> Tensor:
     """Heads `[k, batch, N]` of k trees drawn from the distribution; computed on the host."""
-    heads = cpu.sample(
+    heads: Tensor = host_module("second_order").sample(
         arc_scores.cpu(),
         sibling_scores.cpu(),
         lengths.cpu(),
@@ -406,10 +402,10 @@ def _run_inside(
 ) -> tuple[Tensor, Tensor]:
     """log Z, or the best score, `[batch]`, and the charts."""
     batch, tokens, _ = arc_scores.shape
-    value = arc_scores.new_zeros(batch)
+    value = arc_scores.new_empty(batch) if tokens > 1 else arc_scores.new_zeros(batch)
     charts = arc_scores.new_empty(batch, CHARTS, tokens, tokens)
     shape = work_shape(batch, tokens, arc_scores.device)
-    counters = lengths.new_zeros(batch, dtype=torch.int32)
+    counters = barrier_counters(lengths, shape)
     for first, last in launches(batch, tokens, shape):
         _inside[(batch * shape.team,)](
             arc_scores, sibling_scores, lengths, charts, value, counters, tokens, first, last,
@@ -434,7 +430,7 @@ def _run_outside(
     result = torch.zeros_like(arc_scores)
     flows = arc_scores.new_zeros(batch, FLOWS, tokens, tokens)
     shape = work_shape(batch, tokens, arc_scores.device)
-    counters = lengths.new_zeros(batch, dtype=torch.int32)
+    counters = barrier_counters(lengths, shape)
     for first, last in reversed(launches(batch, tokens, shape)):
         _outside[(batch * shape.team,)](
             sibling_scores, lengths, charts, flows, result,

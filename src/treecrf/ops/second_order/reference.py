@@ -1,4 +1,4 @@
-"""The second-order projective family in plain torch: the paper's Algorithm 1, in both directions."""
+"""The second-order projective family in plain torch: the paper's Algorithm 1, both directions."""
 
 import torch
 from torch import Tensor
@@ -121,9 +121,7 @@ def inside(
         )
         # C[i->j] = sum_{i < r <= j} I[i->r] C[r->j]
         C_right = semiring.plus(
-            semiring.times(
-                I_right[:, starts, 1 : width + 1], C_right_tail[:, ends, :width].flip(2)
-            )
+            semiring.times(I_right[:, starts, 1 : width + 1], C_right_tail[:, ends, :width].flip(2))
         )
         if not multiroot:
             C_right = only_whole_sentences(C_right, lengths == width)
@@ -162,7 +160,7 @@ def usable_siblings(arc_scores: Tensor, *, multiroot: bool) -> Tensor:
 
 
 def _by_width(sibling_scores: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
-    """Sibling scores as `[width][batch, head, distance of the sibling]`, to the right and to the left."""
+    """Sibling scores `[width][batch, head, distance of the sibling]`, rightwards and leftwards."""
     tokens = sibling_scores.shape[1]
     position = torch.arange(tokens, device=sibling_scores.device)
     head, width, distance = position[:, None, None], position[:, None], position

@@ -1,0 +1,215 @@
+"""How fast log Z, marginals and best trees are, beside the torch reference and other libraries.
+
+Every row is checked before it is timed: the log Z and marginals of each implementation must be
+those of the float64 reference, and the best trees must score the same. What fails is not timed.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from benchmarks import peers
+from benchmarks.timing import machine, median_ms, peak_mib, print_table, write_json
+from treecrf.ops import use_backend
+from treecrf.ops.backend import backend_for
+from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
+from treecrf.struct.distribution import TreeDistribution
+
+FAMILIES: dict[str, Callable[..., TreeDistribution]] = {
+    "first_order": ProjectiveTreeCRF,
+    "second_order": SiblingTreeCRF,
+    "nonprojective": NonProjectiveTreeCRF,
+}
+SHAPES = {
+    "cpu": [(32, 25), (32, 40), (8, 100)],
+    "cuda": [(200, 25), (125, 40), (50, 100), (16, 300), (4, 500)],
+}
+GROWTH = {"cpu": [25, 50, 100, 200], "cuda": [25, 50, 100, 200, 400]}
+# Past these, a peer needs minutes or more memory than there is.
+PEERS_UP_TO_WORDS = 100
+REFERENCE_UP_TO_CELLS = 60_000_000
+GROWTH_BATCH = 8
+TOLERANCE = 2e-3
+
+
+@dataclass
+class Row:
+    """Median milliseconds of each implementation, what it is the time of, and our peak memory."""
+
+    family: str
+    question: str
+    sentences: int
+    words: int
+    milliseconds: dict[str, float]
+    peak_mib: float
+
+
+def main() -> None:
+    arguments = _arguments()
+    device = torch.device(arguments.device)
+    facts = machine(device)
+    print(", ".join(f"{name} {value}" for name, value in facts.items()))
+    print(f"ours: the {backend_for(device)} backend; times are medians in ms, float32\n")
+
+    rows = [
+        row
+        for family in arguments.families
+        for sentences, words in SHAPES[device.type]
+        for row in measure(family, sentences, words, device, arguments.seconds)
+    ]
+    _print_rows(rows)
+    growth = [
+        row
+        for family in arguments.families
+        for words in GROWTH[device.type]
+        for row in measure(family, GROWTH_BATCH, words, device, arguments.seconds, alone=True)
+    ]
+    _print_growth(growth)
+    if arguments.json:
+        content = {"machine": facts, "rows": rows, "growth": growth}
+        write_json(arguments.json, {k: _plain(v) for k, v in content.items()})
+
+
+def measure(
+    family: str,
+    sentences: int,
+    words: int,
+    device: torch.device,
+    seconds: float,
+    *,
+    alone: bool = False,
+) -> list[Row]:
+    """Checks and times one family on random scores of one shape; `alone`: without the others."""
+    print(f"{family}: {sentences} sentences of {words} words ...", file=sys.stderr, flush=True)
+    generator = torch.Generator(device).manual_seed(words)
+    tokens = words + 1
+    shapes = [(sentences, tokens, tokens)]
+    if family == "second_order":
+        shapes.append((sentences, tokens, tokens, tokens))
+    parts = tuple(torch.randn(shape, generator=generator, device=device) for shape in shapes)
+    lengths = torch.full((sentences,), words, device=device)
+
+    def ours() -> TreeDistribution:
+        return FAMILIES[family](*parts, lengths)
+
+    def our_marginals() -> tuple[Tensor, Tensor]:
+        crf = ours()
+        marginals = crf.marginals
+        return crf.log_partition, marginals
+
+    def reference_marginals() -> tuple[Tensor, Tensor]:
+        with use_backend("torch"):
+            return our_marginals()
+
+    def reference_argmax() -> Tensor:
+        with use_backend("torch"):
+            return ours().argmax
+
+    marginals = {"ours": our_marginals}
+    argmax = {"ours": lambda: ours().argmax}
+    if not alone and parts[-1].numel() <= REFERENCE_UP_TO_CELLS:
+        marginals["reference"], argmax["reference"] = reference_marginals, reference_argmax
+    if not alone and words <= PEERS_UP_TO_WORDS:
+        for library in (peers.supar, peers.torch_struct):
+            if peer := library(family, parts, lengths):
+                marginals[peer.name], argmax[peer.name] = peer.marginals, peer.argmax
+
+    expected = _expected(family, parts, lengths)
+    crf = ours()
+    best = crf.max
+    rows = []
+    for question, calls in (("log Z + marginals", marginals), ("argmax", argmax)):
+        milliseconds = {}
+        for name, call in calls.items():
+            try:
+                wrong = (
+                    _wrong_marginals(call(), expected)
+                    if question != "argmax"
+                    else _wrong_trees(crf.score(call()), best)
+                )
+            except Exception as problem:
+                wrong = f"failed with {type(problem).__name__}"
+            if wrong and name == "ours":
+                raise SystemExit(f"{family}, {sentences} x {words}: our {question} {wrong}")
+            if wrong:
+                print(f"  {name} {question} {wrong}: not timed", file=sys.stderr)
+                continue
+            milliseconds[name] = median_ms(call, device, seconds=seconds)
+        memory = peak_mib(calls["ours"], device)
+        rows.append(Row(family, question, sentences, words, milliseconds, memory))
+    return rows
+
+
+def _expected(family: str, parts: tuple[Tensor, ...], lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """log Z and marginals of the float64 reference, for as many sentences as it has room for."""
+    room = max(1, REFERENCE_UP_TO_CELLS // (2 * parts[-1][0].numel()))
+    few = tuple(part[:room].double() for part in parts)
+    with use_backend("torch"):
+        crf = FAMILIES[family](*few, lengths[:room])
+        marginals = crf.marginals
+        return crf.log_partition, marginals
+
+
+def _wrong_marginals(found: tuple[Tensor, Tensor], expected: tuple[Tensor, Tensor]) -> str | None:
+    for name, ours, reference in zip(("log Z", "marginals"), found, expected, strict=True):
+        difference = (ours[: len(reference)] - reference).abs().max().item()
+        if not difference <= TOLERANCE:
+            return f"differ from the reference: {name} by {difference:.1e}"
+    return None
+
+
+def _wrong_trees(scores: Tensor, best: Tensor) -> str | None:
+    difference = (scores - best).abs().max().item()
+    return None if difference <= TOLERANCE else f"misses the best score by {difference:.1e}"
+
+
+def _print_rows(rows: list[Row]) -> None:
+    others = list(
+        dict.fromkeys(name for row in rows for name in row.milliseconds if name != "ours")
+    )
+    columns = ["family", "question", "shape", "ours", "peak MiB"]
+    for name in others:
+        columns += [name, "ratio"]
+    lines = []
+    for row in rows:
+        ours = row.milliseconds["ours"]
+        shape = f"{row.sentences} x {row.words}"
+        line = [row.family, row.question, shape, f"{ours:.3f}", f"{row.peak_mib:.0f}"]
+        for name in others:
+            theirs = row.milliseconds.get(name)
+            line += ["", ""] if theirs is None else [f"{theirs:.1f}", f"{theirs / ours:.0f}x"]
+        lines.append(line)
+    print_table(columns, lines)
+
+
+def _print_growth(rows: list[Row]) -> None:
+    print(f"\nHow the time grows with the words, {GROWTH_BATCH} sentences:\n")
+    lengths = list(dict.fromkeys(row.words for row in rows))
+    table = []
+    for key in dict.fromkeys((row.family, row.question) for row in rows):
+        times = [row.milliseconds["ours"] for row in rows if (row.family, row.question) == key]
+        table.append([*key, *(f"{time:.2f}" for time in times)])
+    print_table(["family", "question", *(f"{words} words" for words in lengths)], table)
+
+
+def _plain(value: object) -> object:
+    return [asdict(row) for row in value] if isinstance(value, list) else value
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    default = "cuda" if torch.cuda.is_available() else "cpu"
+    parser.add_argument("--device", choices=["cpu", "cuda"], default=default)
+    parser.add_argument("--families", nargs="+", choices=list(FAMILIES), default=list(FAMILIES))
+    parser.add_argument("--seconds", type=float, default=1.0, help="timing budget of each cell")
+    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
