@@ -1,0 +1,256 @@
+"""The non-projective family on CUDA: log Z and marginals in one Triton program a sentence.
+
+The elimination of `matrix_tree` in the same wide numbers (see `widefloat`), forwards for log Z and
+then backwards for V(m, h) = d log Z / d w(m, h), with p(h -> m) = w(m, h) V(m, h). Matrices are
+`[sentence, word, word + root]`, mantissas and exponents apart. Spanning trees are found and drawn
+on the CPU.
+"""
+
+import math
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from treecrf.ops.nonprojective import cpu, widefloat
+
+ZERO = tl.constexpr(widefloat.ZERO)
+MARKER = tl.constexpr(widefloat.MARKER)
+
+
+@triton.jit
+def power(shift):
+    """2^shift for shift below 1024, and 0 where that underflows."""
+    return (tl.maximum(shift + 1023, 0) << 52).to(tl.float64, bitcast=True)
+
+
+@triton.jit
+def normalised(mantissa, exponent):
+    """The same numbers with the size of their mantissas in [1, 2), or 0 and ZERO."""
+    bits = mantissa.to(tl.int64, bitcast=True)
+    shift = ((bits >> 52) & 0x7FF) - 1023
+    scaled = (bits - (shift << 52)).to(tl.float64, bitcast=True)
+    return tl.where(mantissa == 0.0, 0.0, scaled), tl.where(mantissa == 0.0, ZERO, exponent + shift)
+
+
+@triton.jit
+def add(mantissa, exponent, other_mantissa, other_exponent):
+    """Sums, one by one."""
+    largest = tl.maximum(exponent, other_exponent)
+    return (
+        mantissa * power(exponent - largest) + other_mantissa * power(other_exponent - largest),
+        largest,
+    )
+
+
+@triton.jit
+def total(mantissa, exponent, AXIS: tl.constexpr):
+    """Normalised sums along one axis."""
+    largest = tl.max(exponent, AXIS)
+    scale = power(exponent - tl.expand_dims(largest, AXIS))
+    return normalised(tl.sum(mantissa * scale, AXIS), largest)
+
+
+@triton.jit(do_not_specialize=["words"])
+def eliminate(
+    mantissas, exponents, lengths, pivots, pivot_exponents, words,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """Fills `pivots [sentence, word]` with the D(v); row and column v stay as they are then."""
+    sentence = tl.program_id(0).to(tl.int64)
+    length = tl.load(lengths + sentence).to(tl.int32)
+    width = words + 1
+    mantissas += sentence * words * width
+    exponents += sentence * words * width
+    column = tl.arange(0, COLUMNS)
+    for v in range(0, length):
+        remains = (column > v) & (column < width)
+        row = v * width + column
+        out, out_exponent = normalised(
+            tl.load(mantissas + row, remains, 0.0), tl.load(exponents + row, remains, ZERO)
+        )
+        # D(v) = sum_h w(v, h)
+        D, D_exponent = total(out, out_exponent, 0)
+        tl.store(pivots + sentence * words + v, D)
+        tl.store(pivot_exponents + sentence * words + v, D_exponent)
+        D, D_exponent = tl.where(D == 0.0, 1.0, D), tl.where(D == 0.0, 0, D_exponent)
+        for first in range(v + 1, length, ROWS):
+            m = first + tl.arange(0, ROWS)
+            is_word = m < length
+            into, into_exponent = normalised(
+                tl.load(mantissas + m * width + v, is_word, 0.0),
+                tl.load(exponents + m * width + v, is_word, ZERO),
+            )
+            # w(m, h) += w(m, v) w(v, h) / D(v), but no w(m, m)
+            cell = (m * width)[:, None] + column[None, :]
+            inside = is_word[:, None] & remains[None, :]
+            new, new_exponent = add(
+                tl.load(mantissas + cell, inside, 0.0),
+                tl.load(exponents + cell, inside, ZERO),
+                (into / D)[:, None] * out[None, :],
+                (into_exponent - D_exponent)[:, None] + out_exponent[None, :],
+            )
+            loop = m[:, None] == column[None, :]
+            tl.store(mantissas + cell, tl.where(loop, 0.0, new), inside)
+            tl.store(exponents + cell, tl.where(loop, ZERO, new_exponent), inside)
+        tl.debug_barrier()
+
+
+@triton.jit(do_not_specialize=["words"])
+def differentiate(
+    mantissas, exponents, lengths, pivots, pivot_exponents, V, V_exponents, words,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    """Fills `V [sentence, word, word + root]`, which holds zeros, from what `eliminate` leaves."""
+    sentence = tl.program_id(0).to(tl.int64)
+    length = tl.load(lengths + sentence).to(tl.int32)
+    width = words + 1
+    mantissas += sentence * words * width
+    exponents += sentence * words * width
+    V += sentence * words * width
+    V_exponents += sentence * words * width
+    column = tl.arange(0, COLUMNS)
+    for step in range(0, length):
+        v = length - 1 - step
+        remains = (column > v) & (column < width)
+        row = v * width + column
+        out, out_exponent = normalised(
+            tl.load(mantissas + row, remains, 0.0), tl.load(exponents + row, remains, ZERO)
+        )
+        D = tl.load(pivots + sentence * words + v)
+        D_exponent = tl.load(pivot_exponents + sentence * words + v)
+        D, D_exponent = tl.where(D == 0.0, 1.0, D), tl.where(D == 0.0, 0, D_exponent)
+        target = tl.zeros([COLUMNS], tl.float64)
+        target_exponent = tl.full([COLUMNS], ZERO, tl.int64)
+        children = tl.zeros([ROWS], tl.float64)
+        for first in range(v + 1, length, ROWS):
+            m = first + tl.arange(0, ROWS)
+            is_word = m < length
+            into, into_exponent = normalised(
+                tl.load(mantissas + m * width + v, is_word, 0.0),
+                tl.load(exponents + m * width + v, is_word, ZERO),
+            )
+            cell = (m * width)[:, None] + column[None, :]
+            inside = is_word[:, None] & remains[None, :]
+            old = tl.load(V + cell, inside, 0.0)
+            old_exponent = tl.load(V_exponents + cell, inside, ZERO)
+            # V(m, v) = sum_h V(m, h) w(v, h) / D(v)
+            to_v, to_v_exponent = total(old * out[None, :], old_exponent + out_exponent[None, :], 1)
+            to_v, to_v_exponent = normalised(to_v / D, to_v_exponent - D_exponent)
+            tl.store(V + m * width + v, to_v, is_word)
+            tl.store(V_exponents + m * width + v, to_v_exponent, is_word)
+            children += into * to_v * power(into_exponent + to_v_exponent)
+            # V(v, h) = sum_m V(m, h) w(m, v) / D(v) ...
+            part, part_exponent = total(
+                old * (into / D)[:, None],
+                old_exponent + (into_exponent - D_exponent)[:, None],
+                0,
+            )
+            target, target_exponent = add(target, target_exponent, part, part_exponent)
+        # ... + (1 - sum_m w(m, v) V(m, v)) / D(v)
+        rest = tl.zeros([COLUMNS], tl.float64) + (1.0 - tl.sum(children, 0)) / D
+        target, target_exponent = add(target, target_exponent, rest, -D_exponent)
+        target, target_exponent = normalised(target, target_exponent)
+        tl.store(V + row, target, remains)
+        tl.store(V_exponents + row, target_exponent, remains)
+        tl.debug_barrier()
+
+
+def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
+    """Log of the summed weight of all trees, `[batch]`."""
+    mantissas, exponents = _weights(arc_scores, multiroot)
+    pivots, pivot_exponents = _pivots(mantissas, exponents, lengths)
+    return _log_product(pivots, pivot_exponents, lengths, multiroot).to(arc_scores.dtype)
+
+
+def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
+    """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
+    weights, weight_exponents = _weights(arc_scores, multiroot)
+    mantissas, exponents = weights.clone(), weight_exponents.clone()
+    pivots, pivot_exponents = _pivots(mantissas, exponents, lengths)
+    value = _log_product(pivots, pivot_exponents, lengths, multiroot)
+    V = torch.zeros_like(mantissas)
+    V_exponents = torch.full_like(exponents, widefloat.ZERO)
+    words = mantissas.shape[1]
+    if mantissas.numel():
+        differentiate[(len(lengths),)](
+            mantissas, exponents, lengths, pivots, pivot_exponents, V, V_exponents, words,
+            **_tile(words),
+        )  # fmt: skip
+    # p(h -> m) = w(m, h) V(m, h), each word's divided by their sum
+    shift = (weight_exponents + V_exponents + widefloat.BIAS).clamp(min=0)
+    products = weights * V * (shift << widefloat.MANTISSA_BITS).view(torch.float64)
+    products = torch.where(value[:, None, None] > -torch.inf, products.clamp(min=0), 0)
+    shares = products / products.sum(2, keepdim=True).clamp(min=torch.finfo(torch.float64).tiny)
+    probabilities = torch.zeros_like(arc_scores)
+    probabilities[:, 1:, 1:] = shares[:, :, :-1]
+    probabilities[:, 1:, 0] = shares[:, :, -1]
+    return value.to(arc_scores.dtype), probabilities
+
+
+def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
+    """Heads `[batch, N]` of the best tree."""
+    heads = cpu.argmax(arc_scores.cpu(), lengths.cpu(), multiroot=multiroot)
+    return heads.to(arc_scores.device)
+
+
+def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
+    """Heads `[batch, k, N]` of the k best trees, best first."""
+    heads = cpu.topk(arc_scores.cpu(), lengths.cpu(), k, multiroot=multiroot)
+    return heads.to(arc_scores.device)
+
+
+def sample(
+    arc_scores: Tensor,
+    lengths: Tensor,
+    k: int,
+    *,
+    multiroot: bool,
+    generator: torch.Generator | None,
+) -> Tensor:
+    """Heads `[k, batch, N]` of k trees drawn from the distribution."""
+    heads = cpu.sample(arc_scores.cpu(), lengths.cpu(), k, multiroot=multiroot, generator=generator)
+    return heads.to(arc_scores.device)
+
+
+def _weights(arc_scores: Tensor, multiroot: bool) -> tuple[Tensor, Tensor]:
+    """e^score, `[sentence, word, word + root]`: mantissas and exponents."""
+    scores = torch.cat([arc_scores[:, 1:, 1:], arc_scores[:, 1:, :1]], 2).double()
+    is_zero = scores == -torch.inf
+    scores = scores.clamp(min=widefloat.LOWEST / widefloat.LOG2_E)
+    exponents = (scores * widefloat.LOG2_E).round()
+    rest = scores - exponents * widefloat.LN2_HIGH - exponents * widefloat.LN2_LOW
+    mantissas = torch.where(is_zero, 0, rest.exp())
+    exponents = torch.where(is_zero, widefloat.ZERO, exponents.long())
+    if not multiroot:
+        exponents[:, :, -1] += widefloat.MARKER
+    return mantissas, exponents
+
+
+def _pivots(mantissas: Tensor, exponents: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """The D(v) `[sentence, word]` of an elimination in place; 1 for padding."""
+    batch, words, _ = mantissas.shape
+    pivots, pivot_exponents = mantissas.new_ones(batch, words), exponents.new_zeros(batch, words)
+    if mantissas.numel():
+        eliminate[(batch,)](
+            mantissas, exponents, lengths, pivots, pivot_exponents, words, **_tile(words)
+        )
+    return pivots, pivot_exponents
+
+
+def _tile(words: int) -> dict[str, int]:
+    """Rows are as wide as the matrix; there are so many that a tile stays in registers."""
+    columns = max(32, triton.next_power_of_2(words + 1))
+    rows = max(1, min(columns, 2048 // columns))
+    return {"ROWS": rows, "COLUMNS": columns, "num_warps": 4 if columns <= 32 else 8}
+
+
+def _log_product(pivots: Tensor, exponents: Tensor, lengths: Tensor, multiroot: bool) -> Tensor:
+    """log Z `[sentence]` of the D(v), -inf when there is no tree."""
+    has_marker = exponents < widefloat.MARKER // 2
+    order = torch.zeros_like(lengths) if multiroot else lengths.clamp(max=1)
+    exists = (pivots > 0).all(1) & (has_marker.sum(1) == order)
+    exponents = torch.where(has_marker, exponents - widefloat.MARKER, exponents)
+    logarithms = pivots.clamp(min=1).log() + exponents.double() * math.log(2)
+    return torch.where(exists, logarithms.sum(1), -torch.inf)

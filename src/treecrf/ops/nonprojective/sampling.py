@@ -1,0 +1,168 @@
+"""Exact draws of spanning trees, compiled with Numba.
+
+Wilson's algorithm draws a tree by loop-erased random walks from words to heads, in microseconds,
+unless words that point at each other keep the walk for ever. What cycles a run erases, and so how
+many steps it takes, is independent of the tree that it ends with (Propp and Wilson, 1998). So a
+run that takes too many steps can be given up without a bias, and the tree be drawn word by word
+from exact conditional probabilities instead.
+
+Single root: the root symbol's child is drawn from its marginals first. Each draw has a random
+stream of its own, so the trees do not depend on threads.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from treecrf.ops.nonprojective.matrix_tree import (
+    eliminate,
+    fill_shares,
+    load_weights,
+)
+from treecrf.ops.nonprojective.widefloat import ZERO, Floats, Integers, compiled
+
+Stream = npt.NDArray[np.uint64]
+"""The state of a random stream, one number."""
+
+UNDECIDED = -1
+
+
+@compiled
+def uniform(stream: Stream) -> float:
+    """The next number of a stream, in [0, 1): SplitMix64."""
+    stream[0] += np.uint64(0x9E3779B97F4A7C15)
+    bits = stream[0]
+    bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    bits ^= bits >> np.uint64(31)
+    return np.float64(bits >> np.uint64(11)) * 2.0**-53
+
+
+@compiled
+def draw(cumulative: Floats, stream: Stream) -> int:
+    """An index drawn by its weight, from the running sums of the weights."""
+    count = cumulative.shape[0]
+    low = count
+    while low == count:  # a product rounded up to the sum itself is drawn again
+        point = uniform(stream) * cumulative[-1]
+        low, high = 0, count
+        while low < high:
+            middle = (low + high) // 2
+            if cumulative[middle] > point:
+                high = middle
+            else:
+                low = middle + 1
+    return low
+
+
+@compiled
+def cumulative_weights(arc_scores: Floats, words: int, multiroot: bool) -> Floats:
+    """Running sums over heads `[dependent, head]`, each row in a scale of its own.
+
+    With a single root the root symbol has weight 0: its arc is drawn apart.
+    """
+    first = 0 if multiroot else 1
+    sums = np.zeros((words + 1, words + 1))
+    for word in range(1, words + 1):
+        scores = arc_scores[word, : words + 1]
+        largest = scores[first:].max()
+        if largest > -np.inf:
+            weights = np.exp(scores[first:] - largest)
+            sums[word, first:] = np.cumsum(weights)
+    return sums
+
+
+@compiled
+def draw_by_walks(sums: Floats, heads: Integers, stream: Stream) -> bool:
+    """Fills the undecided `heads [words + 1]` by Wilson's algorithm; False when it takes long."""
+    tokens = heads.shape[0]
+    reached = heads != UNDECIDED
+    # Drawing word by word takes O(n^4).
+    steps_left = 100 * tokens + tokens**3
+    chosen = heads.copy()
+    for start in range(1, tokens):
+        word = start
+        while not reached[word]:
+            chosen[word] = draw(sums[word], stream)
+            word = chosen[word]
+            steps_left -= 1
+            if steps_left < 0:
+                return False
+        word = start
+        while not reached[word]:
+            reached[word] = True
+            word = chosen[word]
+    heads[:] = chosen
+    return True
+
+
+@compiled
+def draw_word_by_word(
+    weights: Floats, exponents: Integers, heads: Integers, stream: Stream
+) -> None:
+    """Fills the undecided `heads [words + 1]` in order, each given those before."""
+    words = heads.shape[0] - 1
+    weights, exponents = weights.copy(), exponents.copy()
+    order = np.arange(words + 1)
+    work, work_exponents = np.empty_like(weights), np.empty_like(exponents)
+    escapes, escape_exponents = np.ones(words + 1), np.zeros(words + 1, dtype=np.int64)
+    shares = np.empty(words + 1)
+    for word in range(words):
+        if heads[word + 1] != UNDECIDED:
+            keep_one_arc(weights[word], exponents[word], heads[word + 1])
+    for word in range(words):
+        if heads[word + 1] != UNDECIDED:
+            continue
+        # e(h) is the probability that the walk from h ends before this word, which goes last.
+        order[word], order[words - 1] = words - 1, word
+        for row in range(words):
+            for column in range(words + 1):
+                work[row, column] = weights[order[row], order[column]]
+                work_exponents[row, column] = exponents[order[row], order[column]]
+        order[word], order[words - 1] = word, words - 1
+        eliminate(work, work_exponents, words, words - 1, True)
+        escapes[:words], escape_exponents[:words] = work[:, words], work_exponents[:, words]
+        escapes[words - 1], escape_exponents[words - 1] = escapes[word], escape_exponents[word]
+        escapes[word], escape_exponents[word] = 0.0, ZERO
+        fill_shares(weights[word], exponents[word], escapes, escape_exponents, shares)
+        heads[word + 1] = draw(np.cumsum(shares), stream)
+        keep_one_arc(weights[word], exponents[word], heads[word + 1])
+
+
+@compiled
+def keep_one_arc(weights: Floats, exponents: Integers, head: int) -> None:
+    """Leaves a word `[word + root]` its arc from one head only."""
+    weights[:], exponents[:] = 0.0, ZERO
+    index = head - 1 if head > 0 else weights.shape[0] - 1
+    weights[index], exponents[index] = 1.0, 0
+
+
+@compiled
+def draw_trees(
+    sentences: Integers,
+    arc_scores: Floats,
+    lengths: Integers,
+    multiroot: bool,
+    root_marginals: Floats,
+    seeds: Integers,
+    heads: Integers,
+) -> None:
+    """Fills `heads [k, batch, N]`, which holds zeros, for these sentences, which have trees.
+
+    There is one of `seeds [k, batch]` for each tree; `root_marginals [batch, N]` are p(0 -> m).
+    """
+    stream = np.empty(1, dtype=np.uint64)
+    for sentence in sentences:
+        words = lengths[sentence]
+        root_sums = np.cumsum(root_marginals[sentence, : words + 1])
+        sums = cumulative_weights(arc_scores[sentence], words, multiroot)
+        weights, exponents = load_weights(arc_scores[sentence], words, True)
+        if not multiroot:
+            weights[:, words], exponents[:, words] = 0.0, ZERO
+        for index in range(heads.shape[0]):
+            stream[0] = np.uint64(seeds[index, sentence])
+            tree = heads[index, sentence, : words + 1]
+            tree[1:] = UNDECIDED
+            if not multiroot and words > 0:
+                tree[draw(root_sums, stream)] = 0
+            if not draw_by_walks(sums, tree, stream):
+                draw_word_by_word(weights, exponents, tree, stream)

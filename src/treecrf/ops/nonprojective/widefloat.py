@@ -1,0 +1,122 @@
+"""Numbers far beyond the range of a float: mantissa times a power of two, for Numba kernels.
+
+A number is a float64 mantissa and an int64 exponent, so that weights of e^10000 and e^-10000 meet
+without overflow and keep all their digits. A sum of numbers whose exponents lie far apart is the
+larger one, which also gives leading-order arithmetic in a formal t -> 0: t is the number 2^MARKER.
+"""
+
+import math
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+
+# Exponents of weights stay above LOWEST, of products of thousands of them within 2^57, a power of t
+# moves them by 2^58, and an exponent near ZERO (its mantissa is 0) is below all of that.
+LOWEST = -(1 << 44)
+MARKER = -(1 << 58)
+ZERO = -(1 << 61)
+
+LOG2_E = 1.4426950408889634
+# ln 2 in two parts, the first with enough trailing zeros that an exponent times it is exact.
+LN2_HIGH = 6.93147180369123816490e-01
+LN2_LOW = 1.90821492927058770002e-10
+
+BIAS = 1023
+MANTISSA_BITS = 52
+
+# Kernels check nothing: a division by zero has the result that it has in NumPy.
+compiled = njit(nogil=True, cache=True, error_model="numpy")
+# Sums may be reordered, for vector instructions; infinities keep their meaning.
+relaxed = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+
+
+@njit(nogil=True, cache=True, inline="always")
+def power(shift: int) -> float:
+    """2^shift for shift below 1024, and 0 where that underflows."""
+    return np.int64(max(shift + BIAS, 0) << MANTISSA_BITS).view(np.float64)
+
+
+@compiled
+def exponential(score: float) -> tuple[float, int]:
+    """e^score, its mantissa in [0.7, 1.42]; finite scores below -1e13 count as -1e13."""
+    if score == -np.inf:
+        return 0.0, ZERO
+    exponent = math.floor(score * LOG2_E + 0.5)
+    if exponent < LOWEST:
+        return 1.0, LOWEST
+    return math.exp(score - exponent * LN2_HIGH - exponent * LN2_LOW), exponent
+
+
+@compiled
+def logarithm(mantissa: float, exponent: int) -> float:
+    """Natural logarithm of a number that is not 0 and has no power of t."""
+    return math.log(mantissa) + (exponent * LN2_LOW + exponent * LN2_HIGH)
+
+
+@compiled
+def normalised(mantissa: float, exponent: int) -> tuple[float, int]:
+    """The same number with its mantissa in [1, 2), or 0 and ZERO."""
+    if mantissa == 0.0:
+        return 0.0, ZERO
+    bits = np.float64(mantissa).view(np.int64)
+    shift = int(bits >> MANTISSA_BITS) - BIAS
+    return np.int64(bits - (shift << MANTISSA_BITS)).view(np.float64), exponent + shift
+
+
+@compiled
+def normalise(mantissas: Floats, exponents: Integers) -> None:
+    """Normalises every number in place."""
+    for index in range(mantissas.shape[0]):
+        mantissas[index], exponents[index] = normalised(mantissas[index], exponents[index])
+
+
+@relaxed
+def total(mantissas: Floats, exponents: Integers) -> tuple[float, int]:
+    """The normalised sum."""
+    largest = np.int64(ZERO)
+    for index in range(mantissas.shape[0]):
+        largest = max(largest, exponents[index])
+    mantissa = 0.0
+    for index in range(mantissas.shape[0]):
+        mantissa += mantissas[index] * power(exponents[index] - largest)
+    return normalised(mantissa, largest)
+
+
+@relaxed
+def dot(
+    mantissas: Floats, exponents: Integers, other_mantissas: Floats, other_exponents: Integers
+) -> tuple[float, int]:
+    """The normalised sum of products."""
+    largest = np.int64(2 * ZERO)
+    for index in range(mantissas.shape[0]):
+        largest = max(largest, exponents[index] + other_exponents[index])
+    mantissa = 0.0
+    for index in range(mantissas.shape[0]):
+        shift = exponents[index] + other_exponents[index] - largest
+        mantissa += mantissas[index] * other_mantissas[index] * power(shift)
+    return normalised(mantissa, largest)
+
+
+@relaxed
+def add_multiple(
+    mantissas: Floats,
+    exponents: Integers,
+    factor_mantissa: float,
+    factor_exponent: int,
+    other_mantissas: Floats,
+    other_exponents: Integers,
+) -> None:
+    """numbers += factor * other numbers, in place; the mantissas are not normalised."""
+    for index in range(mantissas.shape[0]):
+        old = exponents[index]
+        new = factor_exponent + other_exponents[index]
+        largest = max(old, new)
+        mantissas[index] = mantissas[index] * power(
+            old - largest
+        ) + factor_mantissa * other_mantissas[index] * power(new - largest)
+        exponents[index] = largest
