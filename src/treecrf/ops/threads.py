@@ -16,10 +16,10 @@ Indices = npt.NDArray[np.int64]
 Task = Callable[[Indices], None]
 
 # Below this total cost (about nanoseconds) waking another thread takes longer than it saves.
-INLINE_COST = 200_000.0
+INLINE_COST = 250_000.0
 # Each thread takes several pieces, so that one that starts late leaves its share to the others.
 PIECES_PER_THREAD = 4
-PIECE_COST = 50_000.0
+PIECE_COST = 80_000.0
 
 _pool: ThreadPoolExecutor | None = None
 _lock = threading.Lock()

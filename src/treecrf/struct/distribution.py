@@ -59,7 +59,8 @@ class TreeDistribution:
         best = arcs.detach().amax(-1, keepdim=True)  # [batch, dependent, 1]
         if validate:
             arguments.check_values(arcs, best, self._siblings, self.lengths, multiroot=multiroot)
-        best = best.nan_to_num(nan=0.0, posinf=0.0, neginf=0.0)
+        # Without a finite score there is nothing to shift; a NaN that nobody looked for still shows.
+        best = best.nan_to_num(nan=float("nan"), posinf=float("inf"), neginf=0.0)
         self._shift = best.sum((1, 2))  # [batch]
         self._arcs = (arcs - best).contiguous()
         if self._siblings is not None:

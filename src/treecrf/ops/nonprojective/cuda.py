@@ -13,7 +13,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from treecrf.ops.nonprojective import cpu, widefloat
+from treecrf.ops.backend import host_module
+from treecrf.ops.nonprojective import widefloat
 
 ZERO = tl.constexpr(widefloat.ZERO)
 MARKER = tl.constexpr(widefloat.MARKER)
@@ -191,13 +192,17 @@ def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[
 
 def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Heads `[batch, N]` of the best tree."""
-    heads = cpu.argmax(arc_scores.cpu(), lengths.cpu(), multiroot=multiroot)
+    heads: Tensor = host_module("nonprojective").argmax(
+        arc_scores.cpu(), lengths.cpu(), multiroot=multiroot
+    )
     return heads.to(arc_scores.device)
 
 
 def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first."""
-    heads = cpu.topk(arc_scores.cpu(), lengths.cpu(), k, multiroot=multiroot)
+    heads: Tensor = host_module("nonprojective").topk(
+        arc_scores.cpu(), lengths.cpu(), k, multiroot=multiroot
+    )
     return heads.to(arc_scores.device)
 
 
@@ -210,7 +215,9 @@ def sample(
     generator: torch.Generator | None,
 ) -> Tensor:
     """Heads `[k, batch, N]` of k trees drawn from the distribution."""
-    heads = cpu.sample(arc_scores.cpu(), lengths.cpu(), k, multiroot=multiroot, generator=generator)
+    heads: Tensor = host_module("nonprojective").sample(
+        arc_scores.cpu(), lengths.cpu(), k, multiroot=multiroot, generator=generator
+    )
     return heads.to(arc_scores.device)
 
 

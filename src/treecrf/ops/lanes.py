@@ -1,0 +1,262 @@
+"""A vector of LANES float64 numbers for compiled kernels: one sentence a lane.
+
+A kernel over lanes reads as if it were for one sentence; each operation is one SIMD instruction
+(or a few, where registers are narrow), whatever the auto-vectoriser thinks of the loop around it.
+Arrays hold lanes innermost: the vector at `position` is `array[position * LANES :][:LANES]`.
+"""
+
+import hashlib
+import inspect
+import operator
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+import numpy.typing as npt
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
+from numba.extending import intrinsic, lower_builtin, models, register_model
+
+__all__ = [
+    "LANES",
+    "Floats",
+    "Integers",
+    "Vector",
+    "any_above",
+    "compiled",
+    "gather",
+    "kernel",
+    "load",
+    "load_offsets",
+    "maximum",
+    "prefetch",
+    "scatter",
+    "select_equal",
+    "splat",
+    "store",
+]
+
+LANES = 4
+
+DOUBLE = ir.DoubleType()
+DOUBLES = ir.VectorType(DOUBLE, LANES)
+INTEGERS = ir.VectorType(ir.IntType(64), LANES)
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+Floats = npt.NDArray[np.floating[Any]]
+Integers = npt.NDArray[np.int64]
+Vector = Any  # what `doubles` is to a type checker: it exists in compiled code only
+
+
+def kernel(function: Function) -> Function:
+    """Compiles a function on its first call, to run without the GIL, and keeps it on disk."""
+    # Numba names the file on disk after the function, and looks no further than its own module
+    # for changes: the digest makes it notice changes in what the function calls.
+    function.__qualname__ += f"_{_digest_of_sources()}"
+    jitted: Function = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
+    return jitted
+
+
+def compiled(function: Function) -> Function:
+    """Compiles a function together with the kernels that call it."""
+    jitted: Function = numba.njit(nogil=True, error_model="numpy")(function)
+    return jitted
+
+
+@cache
+def _digest_of_sources() -> str:
+    """Of all modules that take part in kernels; they have in common that they import this one."""
+    digest = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.rglob("*.py")):
+        source = path.read_bytes()
+        if b"treecrf.ops.lanes" in source or path.samefile(__file__):
+            digest.update(source)
+    return digest.hexdigest()[:12]
+
+
+class Lanes(types.Type):
+    """The type of a vector in compiled code."""
+
+
+class LanesModel(models.PrimitiveModel):
+    """Its representation: one LLVM vector."""
+
+    def __init__(self, manager: Any, lanes: Lanes) -> None:
+        super().__init__(manager, lanes, DOUBLES if lanes == doubles else INTEGERS)
+
+
+register_model(Lanes)(LanesModel)
+doubles = Lanes("lanes(float64)")
+integers = Lanes("lanes(int64)")
+array = None  # as a parameter of an operation: any array, given to the emitter as a pointer
+
+
+def operation(result: types.Type, *parameters: types.Type | None) -> Callable[[Any], Any]:
+    """Makes an emitter of instructions a function for compiled code.
+
+    The emitter gets the LLVM builder and the arguments, converted to the types of `parameters`.
+    """
+
+    def decorate(emit: Callable[..., ir.Value]) -> Any:
+        def typing(context: Any, *arguments: types.Type) -> Any:
+            def lower(context: Any, builder: Any, signature: Any, values: Any) -> ir.Value:
+                plain = [
+                    context.make_array(kind)(context, builder, value).data
+                    if isinstance(kind, types.Array)
+                    else value
+                    for kind, value in zip(signature.args, values, strict=True)
+                ]
+                return emit(builder, *plain)
+
+            pairs = zip(parameters, arguments, strict=True)
+            return result(*(own if own is not None else given for own, given in pairs)), lower
+
+        typing.__name__ = emit.__name__
+        typing.__doc__ = emit.__doc__
+        # The builder stands where numba expects the typing context.
+        typing.__signature__ = inspect.signature(emit)  # type: ignore[attr-defined]
+        return intrinsic(typing)
+
+    return decorate
+
+
+def constant(value: float) -> ir.Constant:
+    """The same float64 in every lane of a vector (for emitters)."""
+    return ir.Constant(DOUBLES, [value] * LANES)
+
+
+def integer_constant(value: int) -> ir.Constant:
+    """The same int64 in every lane of a vector (for emitters)."""
+    return ir.Constant(INTEGERS, [value] * LANES)
+
+
+def broadcast(builder: Any, value: ir.Value) -> ir.Value:
+    """One float64 to every lane of a vector (for emitters)."""
+    vector = builder.insert_element(constant(0.0), value, _index(0))
+    indices = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
+    return builder.shuffle_vector(vector, vector, indices)
+
+
+@operation(doubles, types.float64)
+def splat(builder: Any, value: ir.Value) -> ir.Value:
+    """The same number in every lane."""
+    return broadcast(builder, value)
+
+
+@operation(doubles, doubles, doubles)
+def maximum(builder: Any, first: ir.Value, second: ir.Value) -> ir.Value:
+    """The larger of two; the second where the first is NaN."""
+    return builder.select(builder.fcmp_ordered(">", first, second), first, second)
+
+
+@operation(types.boolean, doubles, types.float64)
+def any_above(builder: Any, vector: ir.Value, bound: ir.Value) -> ir.Value:
+    """Whether some lane is larger than the bound."""
+    above = builder.fcmp_ordered(">", vector, broadcast(builder, bound))
+    mask = builder.bitcast(above, ir.IntType(LANES))
+    return builder.icmp_unsigned("!=", mask, ir.Constant(mask.type, 0))
+
+
+@operation(doubles, doubles, types.float64, doubles, doubles)
+def select_equal(
+    builder: Any, keys: ir.Value, key: ir.Value, then: ir.Value, otherwise: ir.Value
+) -> ir.Value:
+    """`then` in the lanes whose key is `key`, `otherwise` in the rest."""
+    equal = builder.fcmp_ordered("==", keys, broadcast(builder, key))
+    return builder.select(equal, then, otherwise)
+
+
+@operation(doubles, array, types.intp)
+def load(builder: Any, pointer: ir.Value, position: ir.Value) -> ir.Value:
+    """The vector at a position of a flat float64 array."""
+    return builder.load(_vector_pointer(builder, pointer, position, DOUBLES), align=8)
+
+
+@operation(integers, array, types.intp)
+def load_offsets(builder: Any, pointer: ir.Value, position: ir.Value) -> ir.Value:
+    """The vector at a position of a flat int64 array."""
+    return builder.load(_vector_pointer(builder, pointer, position, INTEGERS), align=8)
+
+
+@operation(types.void, array, types.intp, doubles)
+def store(builder: Any, pointer: ir.Value, position: ir.Value, vector: ir.Value) -> None:
+    """Writes the vector at a position of a flat float64 array."""
+    builder.store(vector, _vector_pointer(builder, pointer, position, DOUBLES), align=8)
+
+
+@operation(doubles, array, integers, types.intp)
+def gather(builder: Any, pointer: ir.Value, offsets: ir.Value, position: ir.Value) -> ir.Value:
+    """`array[offsets[lane] + position]` of a flat float array in every lane."""
+    vector = constant(0.0)
+    for lane in range(LANES):
+        value = builder.load(_lane_pointer(builder, pointer, offsets, position, lane))
+        if value.type != DOUBLE:
+            value = builder.fpext(value, DOUBLE)
+        vector = builder.insert_element(vector, value, _index(lane))
+    return vector
+
+
+@operation(types.void, array, integers, types.intp, doubles)
+def scatter(
+    builder: Any, pointer: ir.Value, offsets: ir.Value, position: ir.Value, vector: ir.Value
+) -> None:
+    """Writes each lane to `array[offsets[lane] + position]` of a flat float array."""
+    for lane in range(LANES):
+        value = builder.extract_element(vector, _index(lane))
+        target = _lane_pointer(builder, pointer, offsets, position, lane)
+        if target.type.pointee != DOUBLE:
+            value = builder.fptrunc(value, target.type.pointee)
+        builder.store(value, target)
+
+
+@operation(types.void, array, integers, types.intp)
+def prefetch(builder: Any, pointer: ir.Value, offsets: ir.Value, position: ir.Value) -> None:
+    """Asks for the memory that a `gather` will read soon."""
+    kinds = [ir.IntType(8).as_pointer(), *[ir.IntType(32)] * 3]
+    function = cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(ir.VoidType(), kinds), "llvm.prefetch.p0"
+    )
+    reading, keeping, data = (ir.Constant(ir.IntType(32), value) for value in (0, 3, 1))
+    for lane in range(LANES):
+        target = _lane_pointer(builder, pointer, offsets, position, lane)
+        builder.call(function, [builder.bitcast(target, kinds[0]), reading, keeping, data])
+
+
+def _define_operator(python_operator: Callable[..., Any], instruction: str) -> None:
+    cases = [signature(doubles, doubles, doubles)]
+    infer_global(python_operator)(type(instruction, (ConcreteTemplate,), {"cases": cases}))
+
+    def lower(context: Any, builder: Any, signature: Any, values: Any) -> ir.Value:
+        # "contract" lets a product and a sum become one fused instruction.
+        return getattr(builder, instruction)(*values, flags=("contract",))
+
+    lower_builtin(python_operator, doubles, doubles)(lower)
+
+
+_define_operator(operator.add, "fadd")
+_define_operator(operator.sub, "fsub")
+_define_operator(operator.mul, "fmul")
+_define_operator(operator.truediv, "fdiv")
+
+
+def _vector_pointer(
+    builder: Any, pointer: ir.Value, position: ir.Value, vector: ir.VectorType
+) -> ir.Value:
+    first = builder.mul(position, ir.Constant(position.type, LANES))
+    return builder.bitcast(builder.gep(pointer, [first]), vector.as_pointer())
+
+
+def _lane_pointer(
+    builder: Any, pointer: ir.Value, offsets: ir.Value, position: ir.Value, lane: int
+) -> ir.Value:
+    offset = builder.extract_element(offsets, _index(lane))
+    return builder.gep(pointer, [builder.add(offset, position)])
+
+
+def _index(lane: int) -> ir.Constant:
+    return ir.Constant(ir.IntType(32), lane)

@@ -1,0 +1,262 @@
+"""Sums of products of huge and tiny numbers in compiled code, without logarithms.
+
+A scaled number is `mantissa * 2**exponent`, both float64, the exponent an integer. Zero has
+mantissa 0 and an exponent below all others. A chart is a flat array of cells; a cell is a vector of
+mantissas and a vector of exponents (see `lanes`), so that every lane works on its own sentence.
+The exponents being exact, a sum of n terms is right to about n rounding errors at any magnitude.
+"""
+
+import math
+from typing import Any
+
+from llvmlite import ir
+
+from treecrf.ops.lanes import (
+    DOUBLES,
+    INTEGERS,
+    LANES,
+    Floats,
+    Vector,
+    any_above,
+    compiled,
+    constant,
+    doubles,
+    integer_constant,
+    load,
+    maximum,
+    operation,
+    select_equal,
+    splat,
+    store,
+)
+
+__all__ = [
+    "CELL",
+    "FlowRow",
+    "Row",
+    "Scaled",
+    "add",
+    "exponent",
+    "exponential",
+    "has_flow",
+    "log_value",
+    "mantissa",
+    "normalised",
+    "one",
+    "pow2",
+    "put",
+    "share",
+    "spread",
+    "sum_of_products",
+    "times",
+    "zero_unless_equal",
+]
+
+Scaled = tuple[Vector, Vector]  # mantissas and exponents
+Row = tuple[Floats, int]  # a chart, and the first of successive cells in it
+FlowRow = tuple[Floats, Floats, int]  # the same with the probabilities that the cells are used
+
+CELL = 2 * LANES  # floats in one cell of a chart
+
+# A power of two, so that `pow2` of a difference with it is 0 on either side: a lane whose sum is
+# zero can go along with the others, and multiply its terms by nothing worse than 0 or 1.
+ZERO_EXPONENT = -(2.0**996)
+# Finite scores beyond this would make exponents that float64 cannot add exactly.
+LARGEST_SCORE = 1e12
+# Probabilities below this are as good as zero: the smallest normal float32 is about 1e-38.
+NEGLIGIBLE = 1e-40
+
+BIAS = 1023
+FRACTION_BITS = 52
+INTEGER_MAGIC = 1.5 * 2.0**FRACTION_BITS  # adding it leaves an integer in the low bits
+
+# exp(x) for |x| <= log(2) / 2 within 4e-17: the coefficients of x**0, x**1, ...
+EXP_POLYNOMIAL = (
+    1.0,
+    1.0,
+    0.4999999999999999,
+    0.1666666666666584,
+    0.04166666666665237,
+    0.008333333334054506,
+    0.0013888888909454012,
+    0.00019841267988081554,
+    2.4801528077202076e-05,
+    2.7559119443764285e-06,
+    2.7618336756154373e-07,
+    2.448066298488469e-08,
+)
+# log(2) in two parts, the first with so few bits that its product with an exponent is exact.
+LOG2_HIGH, LOG2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+
+
+@operation(doubles, doubles)
+def pow2(builder: Any, x: ir.Value) -> ir.Value:
+    """2**x of integers below 1024; 0 from -1023 downwards, and of `-ZERO_EXPONENT`."""
+    flat = builder.select(builder.fcmp_ordered(">", x, constant(-BIAS)), x, constant(-BIAS))
+    shifted = builder.fadd(flat, constant(INTEGER_MAGIC + BIAS))
+    bits = builder.shl(builder.bitcast(shifted, INTEGERS), integer_constant(FRACTION_BITS))
+    return builder.bitcast(bits, DOUBLES)
+
+
+@operation(doubles, doubles)
+def fraction(builder: Any, x: ir.Value) -> ir.Value:
+    """The number in [1, 2) that is x times a power of two; 0 of 0."""
+    bits = builder.bitcast(x, INTEGERS)
+    bits = builder.and_(bits, integer_constant((1 << FRACTION_BITS) - 1))
+    bits = builder.or_(bits, integer_constant(BIAS << FRACTION_BITS))
+    positive = builder.fcmp_ordered(">", x, constant(0.0))
+    return builder.select(positive, builder.bitcast(bits, DOUBLES), constant(0.0))
+
+
+@operation(doubles, doubles, doubles)
+def shifted_exponent(builder: Any, x: ir.Value, exponent: ir.Value) -> ir.Value:
+    """The exponent of x * 2**exponent."""
+    bits = builder.lshr(builder.bitcast(x, INTEGERS), integer_constant(FRACTION_BITS))
+    # The bits of 2.0**52: the or makes the float64 2**52 + biased exponent.
+    bits = builder.or_(bits, integer_constant((BIAS + FRACTION_BITS) << FRACTION_BITS))
+    own = builder.fsub(builder.bitcast(bits, DOUBLES), constant(2.0**FRACTION_BITS + BIAS))
+    positive = builder.fcmp_ordered(">", x, constant(0.0))
+    return builder.select(positive, builder.fadd(own, exponent), constant(ZERO_EXPONENT))
+
+
+@operation(doubles, doubles)
+def exponential_exponent(builder: Any, score: ir.Value) -> ir.Value:
+    """The exponent of exp(score) when its mantissa is in [0.7, 1.42]."""
+    quotient = builder.fmul(bounded(builder, score), constant(1 / math.log(2)))
+    magic = constant(INTEGER_MAGIC)
+    rounded = builder.fsub(builder.fadd(quotient, magic), magic)
+    possible = builder.fcmp_ordered(">", score, constant(-math.inf))
+    return builder.select(possible, rounded, constant(ZERO_EXPONENT))
+
+
+@operation(doubles, doubles, doubles)
+def exponential_mantissa(builder: Any, score: ir.Value, exponent: ir.Value) -> ir.Value:
+    """exp(score) / 2**exponent."""
+    fused: Any = {"flags": ("contract",)}
+    x = bounded(builder, score)
+    for part in (LOG2_HIGH, LOG2_LOW):
+        x = builder.fsub(x, builder.fmul(exponent, constant(part), **fused), **fused)
+    total = constant(EXP_POLYNOMIAL[-1])
+    for coefficient in EXP_POLYNOMIAL[-2::-1]:
+        total = builder.fadd(builder.fmul(total, x, **fused), constant(coefficient), **fused)
+    possible = builder.fcmp_ordered(">", score, constant(-math.inf))
+    return builder.select(possible, total, constant(0.0))
+
+
+def bounded(builder: Any, score: ir.Value) -> ir.Value:
+    """A score that is not -inf or NaN, within the bounds (for emitters)."""
+    low, high = constant(-LARGEST_SCORE), constant(LARGEST_SCORE)
+    score = builder.select(builder.fcmp_ordered(">", score, low), score, low)
+    return builder.select(builder.fcmp_ordered("<", score, high), score, high)
+
+
+@compiled
+def exponential(score: Vector) -> Scaled:
+    """exp(score); zero where the score is -inf or NaN."""
+    whole = exponential_exponent(score)
+    return exponential_mantissa(score, whole), whole
+
+
+@compiled
+def normalised(total: Vector, unit: Vector) -> Scaled:
+    """total * 2**unit with its mantissa in [1, 2)."""
+    return fraction(total), shifted_exponent(total, unit)
+
+
+@compiled
+def mantissa(chart: Floats, cell: int) -> Vector:
+    return load(chart, 2 * cell)
+
+
+@compiled
+def exponent(chart: Floats, cell: int) -> Vector:
+    return load(chart, 2 * cell + 1)
+
+
+@compiled
+def put(chart: Floats, cell: int, value: Scaled) -> None:
+    store(chart, 2 * cell, value[0])
+    store(chart, 2 * cell + 1, value[1])
+
+
+@compiled
+def one() -> Scaled:
+    return splat(1.0), splat(0.0)
+
+
+@compiled
+def zero_unless_equal(keys: Vector, key: int, value: Scaled) -> Scaled:
+    """The value in the lanes whose key is `key`, zero in the rest."""
+    return (
+        select_equal(keys, key, value[0], splat(0.0)),
+        select_equal(keys, key, value[1], splat(ZERO_EXPONENT)),
+    )
+
+
+@compiled
+def times(first: Scaled, second: Scaled) -> Scaled:
+    """The product, its mantissa not normalised."""
+    return first[0] * second[0], first[1] + second[1]
+
+
+@compiled
+def sum_of_products(left: Row, right: Row, count: int) -> Scaled:
+    """The sum over r < count of left[r] * right[r]."""
+    A, a = left
+    B, b = right
+    top = exponent(A, a) + exponent(B, b)
+    for r in range(1, count):
+        top = maximum(exponent(A, a + r) + exponent(B, b + r), top)
+    total = splat(0.0)
+    for r in range(count):
+        total = total + product(A, a + r, B, b + r, top)
+    return normalised(total, top)
+
+
+@compiled
+def product(A: Floats, a: int, B: Floats, b: int, unit: Vector) -> Vector:
+    """A[a] * B[b] / 2**unit."""
+    return mantissa(A, a) * mantissa(B, b) * pow2(exponent(A, a) + exponent(B, b) - unit)
+
+
+@compiled
+def has_flow(flow: Vector) -> bool:
+    """Whether the probability is worth passing on in some lane."""
+    return any_above(flow, NEGLIGIBLE)
+
+
+@compiled
+def share(flow: Vector, chart: Floats, cell: int) -> Vector:
+    """The probability of a cell for each unit of its sum's mantissa; 0 where the cell is zero."""
+    return flow / maximum(mantissa(chart, cell), splat(0.5))
+
+
+@compiled
+def add(flows: Floats, cell: int, flow: Vector) -> None:
+    store(flows, cell, load(flows, cell) + flow)
+
+
+@compiled
+def spread(
+    flow: Vector, chart: Floats, cell: int, left: FlowRow, right: FlowRow, count: int
+) -> None:
+    """Passes the probability of a `sum_of_products` on to the cells that it was made of.
+
+    Each term gets its part of the sum itself, so that nothing is lost however peaked the sum is.
+    """
+    A, to_A, a = left
+    B, to_B, b = right
+    part, unit = share(flow, chart, cell), exponent(chart, cell)
+    for r in range(count):
+        term = part * product(A, a + r, B, b + r, unit)
+        add(to_A, a + r, term)
+        add(to_B, b + r, term)
+
+
+@compiled
+def log_value(chart: Floats, cell: int, lane: int) -> float:
+    """The natural logarithm of a cell in one lane."""
+    value = chart[cell * CELL + lane]
+    if value == 0.0:
+        return -math.inf
+    return (math.log2(value) + chart[cell * CELL + LANES + lane]) * math.log(2.0)

@@ -1,0 +1,127 @@
+"""Second-order projective trees on the CPU: compiled kernels, several sentences at once."""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from treecrf.ops.lanes import Floats
+from treecrf.ops.packing import Batch, uniform_numbers
+from treecrf.ops.second_order.decoding import best_trees, random_trees
+from treecrf.ops.second_order.inside import inside_outside
+from treecrf.ops.second_order.kbest import best_lists
+
+__all__ = ["argmax", "log_partition", "marginals", "sample", "sibling_marginals", "topk"]
+
+
+def log_partition(
+    arc_scores: Tensor, sibling_scores: Tensor, lengths: Tensor, *, multiroot: bool
+) -> Tensor:
+    """Log of the summed weight of all trees, `[batch]`."""
+    batch = Batch(arc_scores, lengths)
+    siblings = sibling_scores.detach().numpy()
+    value = np.empty(batch.sentences)
+    _inside_outside(batch, siblings, multiroot, value, np.empty(0), siblings[:0])
+    return batch.tensor(value)
+
+
+def marginals(
+    arc_scores: Tensor, sibling_scores: Tensor, lengths: Tensor, *, multiroot: bool
+) -> tuple[Tensor, Tensor]:
+    """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
+    batch = Batch(arc_scores, lengths)
+    siblings = sibling_scores.detach().numpy()
+    value, arcs = np.empty(batch.sentences), np.zeros(arc_scores.shape)
+    _inside_outside(batch, siblings, multiroot, value, arcs, siblings[:0])
+    return batch.tensor(value), batch.tensor(arcs)
+
+
+def sibling_marginals(
+    arc_scores: Tensor, sibling_scores: Tensor, lengths: Tensor, *, multiroot: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """log Z, arc marginals, and sibling marginals `[batch, dependent, head, sibling]`."""
+    batch = Batch(arc_scores, lengths)
+    siblings = sibling_scores.detach().numpy()
+    value, arcs = np.empty(batch.sentences), np.zeros(arc_scores.shape)
+    pairs = np.zeros(siblings.shape, siblings.dtype)
+    _inside_outside(batch, siblings, multiroot, value, arcs, pairs)
+    return batch.tensor(value), batch.tensor(arcs), torch.from_numpy(pairs)
+
+
+def argmax(
+    arc_scores: Tensor, sibling_scores: Tensor, lengths: Tensor, *, multiroot: bool
+) -> Tensor:
+    """Heads `[batch, N]` of the best tree."""
+    batch = Batch(arc_scores, lengths)
+    heads = np.full((batch.sentences, batch.tokens), -1)
+    arcs, words, tokens = batch.arc_scores, batch.lengths, batch.tokens
+    siblings = sibling_scores.detach().numpy().reshape(-1)
+    batch.run(
+        lambda groups: best_trees(arcs, siblings, words, groups, tokens, multiroot, heads),
+        cost=2.0,
+    )
+    return torch.from_numpy(heads)
+
+
+def topk(
+    arc_scores: Tensor, sibling_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool
+) -> Tensor:
+    """Heads `[batch, k, N]` of the k best trees, best first."""
+    batch = Batch(arc_scores, lengths)
+    heads = np.full((batch.sentences, k, batch.tokens), -1)
+    arcs, words = batch.arc_scores.reshape(arc_scores.shape), batch.lengths
+    # The kernel takes far longer than this copy, and need be compiled once only.
+    siblings = sibling_scores.detach().numpy().astype(np.float64, copy=False)
+    batch.run_single(
+        lambda sentences: best_lists(arcs, siblings, words, sentences, multiroot, heads),
+        cost=10.0 + k,
+    )
+    return torch.from_numpy(heads)
+
+
+def sample(
+    arc_scores: Tensor,
+    sibling_scores: Tensor,
+    lengths: Tensor,
+    k: int,
+    *,
+    multiroot: bool,
+    generator: torch.Generator | None,
+) -> Tensor:
+    """Heads `[k, batch, N]` of k trees drawn from the distribution."""
+    batch = Batch(arc_scores, lengths)
+    heads = np.full((k, batch.sentences, batch.tokens), -1)
+    chance = uniform_numbers((k, batch.sentences, 3 * batch.tokens), generator)
+    arcs, words, tokens = batch.arc_scores, batch.lengths, batch.tokens
+    siblings = sibling_scores.detach().numpy().reshape(-1)
+    batch.run(
+        lambda groups: random_trees(
+            arcs, siblings, words, groups, tokens, multiroot, chance, heads
+        ),
+        cost=5.0 + k,
+    )
+    return torch.from_numpy(heads)
+
+
+def _inside_outside(
+    batch: Batch,
+    sibling_scores: Floats,
+    multiroot: bool,
+    log_partition: Floats,
+    marginals: Floats,
+    sibling_marginals: Floats,
+) -> None:
+    """Fills the arrays; empty ones are not asked for."""
+    batch.run(
+        lambda groups: inside_outside(
+            batch.arc_scores,
+            sibling_scores.reshape(-1),
+            batch.lengths,
+            groups,
+            batch.tokens,
+            multiroot,
+            log_partition,
+            marginals.reshape(-1),
+            sibling_marginals.reshape(-1),
+        ),
+        cost=10.0,
+    )

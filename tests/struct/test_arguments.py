@@ -1,0 +1,259 @@
+"""Bad arguments are errors that say which argument, which sentence and what was expected."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.struct.problems import (
+    BACKENDS,
+    FAMILIES,
+    NEGATIVE_INFINITY,
+    Problem,
+    device_of,
+    random_problem,
+)
+from treecrf.ops import use_backend
+from treecrf.struct import NoTreeError, ProjectiveTreeCRF, SiblingTreeCRF
+
+ARCS = torch.zeros(2, 4, 4)
+SIBLINGS = torch.zeros(2, 4, 4, 4)
+LENGTHS = torch.tensor([3, 2])
+NAN, INFINITY = float("nan"), float("inf")
+
+
+def changed(scores: Tensor, cell: tuple[int, ...], value: float) -> Tensor:
+    scores = scores.clone()
+    scores[cell] = value
+    return scores
+
+
+@pytest.mark.parametrize(
+    ("arc_scores", "lengths", "allowed", "message"),
+    [
+        (torch.zeros(4, 4), LENGTHS, None, r"arc_scores must be .* not \[4, 4\]"),
+        (torch.zeros(2, 4, 3), LENGTHS, None, r"arc_scores must be .* not \[2, 4, 3\]"),
+        (torch.zeros(2, 0, 0), LENGTHS, None, "arc_scores must have .* root symbol"),
+        (ARCS.long(), LENGTHS, None, r"arc_scores must be floating-point, not torch\.int64"),
+        (ARCS, torch.tensor([3]), None, r"lengths must be 2 whole numbers.* not \[1\]"),
+        (ARCS, torch.tensor(3), None, r"lengths must be 2 whole numbers.* not \[\]"),
+        (ARCS, LENGTHS.float(), None, r"lengths must be 2 whole .*torch\.float32"),
+        (ARCS, LENGTHS > 2, None, r"lengths must be 2 whole .*torch\.bool"),
+        (ARCS, torch.tensor([3, 4]), None, r"lengths\[1\] is 4.* 0 to 3 words"),
+        (ARCS, torch.tensor([-1, 3]), None, r"lengths\[0\] is -1.* 0 to 3 words"),
+        (ARCS, LENGTHS, ARCS, r"allowed must be a boolean .*torch\.float32"),
+        (
+            ARCS,
+            LENGTHS,
+            torch.ones(2, 4, 3) > 0,
+            r"allowed must be .*\[2, 4, 4\].* not \[2, 4, 3\]",
+        ),
+        (
+            changed(ARCS, (1, 2, 1), NAN),
+            LENGTHS,
+            None,
+            r"arc_scores\[1, 2, 1\] is nan in sentence 1",
+        ),
+        (changed(ARCS, (0, 3, 0), INFINITY), LENGTHS, None, r"arc_scores\[0, 3, 0\] is inf"),
+    ],
+)
+def test_distribution_rejects(
+    arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None, message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        ProjectiveTreeCRF(arc_scores, lengths, allowed=allowed)
+
+
+@pytest.mark.parametrize(
+    ("sibling_scores", "message"),
+    [
+        (torch.zeros(2, 4, 4), r"sibling_scores must be .*\[2, 4, 4, 4\].* not \[2, 4, 4\]"),
+        (torch.zeros(2, 4, 4, 5), r"sibling_scores must be .* not \[2, 4, 4, 5\]"),
+        (SIBLINGS.int(), r"sibling_scores must be floating-point, not torch\.int32"),
+        (
+            changed(SIBLINGS, (0, 3, 1, 2), NAN),
+            r"sibling_scores\[0, 3, 1, 2\] is nan in sentence 0",
+        ),
+        (changed(SIBLINGS, (0, 1, 3, 2), INFINITY), r"sibling_scores\[0, 1, 3, 2\] is inf"),
+    ],
+)
+def test_sibling_distribution_rejects(sibling_scores: Tensor, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        SiblingTreeCRF(ARCS, sibling_scores, LENGTHS)
+
+
+def test_values_are_not_looked_at_on_request() -> None:
+    """Shapes still are."""
+    broken = changed(ARCS, (1, 2, 1), NAN)
+    crf = ProjectiveTreeCRF(broken, LENGTHS, validate=False)
+    assert crf.log_partition.isnan().tolist() == [False, True]
+    SiblingTreeCRF(ARCS, changed(SIBLINGS, (0, 3, 1, 2), NAN), LENGTHS, validate=False)
+    with pytest.raises(ValueError, match="arc_scores"):
+        ProjectiveTreeCRF(ARCS[0], LENGTHS, validate=False)
+    without_tree = torch.zeros(2, 4, 4, dtype=torch.bool)
+    crf = ProjectiveTreeCRF(ARCS, LENGTHS, allowed=without_tree, validate=False)
+    assert (crf.argmax == -1).all()
+    assert (crf.sample(2) == -1).all()
+
+
+@pytest.mark.parametrize(
+    ("heads", "message"),
+    [
+        (torch.zeros(2, 3, dtype=torch.int64), r"heads must be .*\[2, 4\].* not \[2, 3\]"),
+        (torch.zeros(2, 4), r"heads must be whole numbers .*torch\.float32"),
+        (torch.tensor([[0, 0, 1, 4], [0, 0, 1, 0]]), r"heads\[0, 3\] is 4: sentence 0 has 3 words"),
+        (torch.tensor([[0, 0, 1, 1], [0, 0, 3, 0]]), r"heads\[1, 2\] is 3: sentence 1 has 2 words"),
+        (torch.tensor([[0, -2, 1, 1], [0, 0, 1, 0]]), r"heads\[0, 1\] is -2"),
+    ],
+)
+def test_heads_that_do_not_fit(heads: Tensor, message: str) -> None:
+    crf = ProjectiveTreeCRF(ARCS, LENGTHS)
+    for ask in (crf.score, crf.log_prob):
+        with pytest.raises(ValueError, match=message):
+            ask(heads)
+
+
+def test_score_needs_a_full_tree() -> None:
+    crf = ProjectiveTreeCRF(ARCS, LENGTHS)
+    heads = torch.tensor([[0, 0, 1, -1], [0, 0, 1, 0]])
+    with pytest.raises(ValueError, match=r"heads\[0, 3\] is -1.*score needs a full tree"):
+        crf.score(heads)
+    assert crf.log_prob(heads).isfinite().all()
+
+
+def test_heads_of_padding_and_root_are_not_looked_at() -> None:
+    crf = ProjectiveTreeCRF(ARCS, LENGTHS)
+    heads = torch.tensor([[0, 0, 1, 1], [0, 0, 1, 0]])
+    junk = torch.tensor([[9, 0, 1, 1], [-1, 0, 1, 77]])
+    assert torch.equal(crf.score(junk), crf.score(heads))
+    assert torch.equal(crf.log_prob(junk), crf.log_prob(heads))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("k", [0, -3])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_k_below_one(family: str, k: int, backend: str) -> None:
+    with use_backend(backend):
+        crf = random_problem(family, [2]).to(device_of(backend)).distribution()
+        for ask in (crf.topk, crf.sample):
+            with pytest.raises(ValueError, match=f"k must be at least 1, not {k}"):
+                ask(k)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_only_distributions_of_one_family_are_compared(family: str) -> None:
+    problem = random_problem(family, [3, 2], junk=0.0)
+    crf = problem.distribution()
+    stranger = random_problem(FAMILIES[FAMILIES.index(family) - 1], [3, 2])
+    multiroot = replace(problem, multiroot=True)
+    shorter = replace(problem, lengths=torch.tensor([2, 2]))
+    for ask in (crf.kl, crf.cross_entropy):
+        for other in (stranger, multiroot):
+            with pytest.raises(ValueError, match=r"cannot compare .* two families"):
+                ask(other.distribution())
+        for other in (shorter, random_problem(family, [4, 2]), random_problem(family, [3])):
+            with pytest.raises(ValueError, match=r"cannot compare .* the sentences differ"):
+                ask(other.distribution())
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_constraints_that_leave_no_tree(family: str, backend: str) -> None:
+    """Nothing may be the head of a word in the second and the last sentence."""
+    problem = random_problem(family, [3, 2, 0, 2], padding=1)
+    allowed = torch.ones(4, 5, 5, dtype=torch.bool)
+    allowed[1, 1, :] = False
+    problem.arc_scores[3, 1, :] = NEGATIVE_INFINITY
+    problem = replace(problem, allowed=allowed).with_junk(NAN)
+    problem = problem.to(device_of(backend)).with_gradients()
+    heads = torch.tensor([[0, 0, 1, 1, 0], [0, 2, 0, 0, 0], [0] * 5, [0, 2, 0, 0, 0]])
+    without_tree = torch.tensor([False, True, False, True])
+    with use_backend(backend):
+        crf = problem.distribution()
+        for ask in (lambda: crf.argmax, lambda: crf.mbr, lambda: crf.sample(2)):
+            with pytest.raises(NoTreeError, match=r"sentence 1 \(2 words\) has no tree"):
+                ask()
+        scores, trees = crf.topk(2)
+        assert (trees[without_tree] == -1).all()
+        assert (trees[0] >= 0).all()
+        likelihoods = [crf.log_partition, crf.max, crf.log_prob(heads), crf.score(heads)]
+        for answer in (*likelihoods, scores[:, 0]):
+            assert torch.equal(answer.cpu() == NEGATIVE_INFINITY, without_tree)
+        entropies = [crf.entropy, crf.kl(crf)]
+        for answer in (crf.marginals, *entropies):
+            assert not answer[without_tree].any()
+        for answer in (*likelihoods, scores, crf.marginals, *entropies):
+            gradients = torch.autograd.grad(
+                answer, problem.scores, torch.ones_like(answer), retain_graph=True
+            )
+            assert not any(gradient.isnan().any() for gradient in gradients)
+
+
+def test_no_tree_is_a_value_error() -> None:
+    assert issubclass(NoTreeError, ValueError)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("batch", [0, 1, 3])
+@pytest.mark.parametrize("padding", [0, 2])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_sentences_of_no_words(family: str, padding: int, batch: int, backend: str) -> None:
+    problem = random_problem(family, [0] * batch, padding=padding).to(device_of(backend))
+    tokens = padding + 1
+    with use_backend(backend):
+        crf = problem.distribution()
+        empty = torch.zeros(batch, tokens, dtype=torch.int64, device=crf.lengths.device)
+        for heads in (crf.argmax, crf.mbr, crf.topk(1)[1][:, 0], *crf.sample(2)):
+            assert torch.equal(heads, empty)
+        zeros = torch.zeros(batch, dtype=torch.float64, device=crf.lengths.device)
+        for answer in (
+            crf.log_partition,
+            crf.max,
+            crf.score(empty),
+            crf.log_prob(empty),
+            crf.log_prob(empty - 1),
+            crf.entropy,
+            crf.kl(crf),
+        ):
+            assert torch.equal(answer, zeros)
+        assert torch.equal(crf.marginals, torch.zeros_like(problem.arc_scores))
+        scores, heads = crf.topk(3)
+        assert (heads[:, 1:] == -1).all()
+        assert (scores[:, 1:] == NEGATIVE_INFINITY).all()
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_forbidden_by_mask_or_by_score_is_the_same(family: str) -> None:
+    masked = random_problem(family, [5, 4], forbidden=0.2)
+    arcs = masked.arc_scores.masked_fill(~masked.usable_arcs, NEGATIVE_INFINITY)
+    scored = replace(masked, arc_scores=arcs, allowed=None)
+    assert torch.equal(masked.distribution().marginals, scored.distribution().marginals)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_arguments_are_taken_as_they_come(family: str) -> None:
+    """Lengths in a list or of another type, scores that are not contiguous; none is changed."""
+    problem = random_problem(family, [4, 2], forbidden=0.1, junk=0.0)
+    before = [part.clone() for part in problem.scores]
+    expected = problem.distribution()
+    strided = problem.with_scores(
+        *(part.transpose(1, 2).contiguous().transpose(1, 2) for part in problem.scores)
+    )
+    for other in (
+        strided,
+        replace(problem, lengths=[4, 2]),
+        replace(problem, lengths=problem.lengths.int()),
+    ):
+        crf = other.distribution()
+        assert torch.equal(crf.marginals, expected.marginals)
+        assert torch.equal(crf.argmax, expected.argmax)
+        assert torch.equal(crf.topk(3)[1], expected.topk(3)[1])
+    assert crf.score(crf.argmax.tolist()).tolist() == crf.max.tolist()
+    for part, copy in zip(problem.scores, before, strict=True):
+        assert torch.equal(part, copy)
+
+
+def test_repr_tells_the_sentences() -> None:
+    text = repr(SiblingTreeCRF(ARCS, SIBLINGS, LENGTHS, multiroot=True))
+    assert text == "SiblingTreeCRF(2 sentences of up to 3 words, several roots)"

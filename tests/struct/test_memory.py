@@ -1,0 +1,92 @@
+"""The fast backends equal the reference at odd lengths, with fresh memory full of NaN.
+
+A cell that a kernel reads and never wrote shows as NaN in the results.
+"""
+
+import ctypes
+from collections.abc import Iterator
+
+import numba
+import numpy as np
+import pytest
+import torch
+
+from tests.struct.problems import FAMILIES, Problem, device_of, random_problem
+from treecrf.ops import use_backend
+
+# Triton's interpreter has no time for long sentences.
+LENGTHS = {
+    "numba": [[63, 1, 17, 0], [127, 126]],
+    "triton": [[63, 1, 17, 0], [127, 126], [300]] if torch.cuda.is_available() else [[17, 0, 1]],
+}
+CASES = [
+    pytest.param(backend, lengths, id=f"{backend}-{max(lengths)}")
+    for backend in LENGTHS
+    for lengths in LENGTHS[backend]
+]
+
+
+@numba.njit
+def fresh_array(size: int) -> np.ndarray:
+    return np.empty(size)
+
+
+@pytest.fixture
+def fresh_memory_is_nan() -> Iterator[None]:
+    """Fill what torch, numpy and compiled code allocate: all bits 1 are a NaN of any width."""
+    perturb, byte = -6, 0x100  # M_PERTURB of glibc's malloc.h, which fills with the inverted byte
+    set_option = ctypes.CDLL(None).mallopt
+    set_option(perturb, byte)
+    # CUDA memory does not come from malloc; this is torch's own way to fill it.
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    assert np.isnan(fresh_array(1000)).all()
+    assert np.isnan(np.empty(1000)).all()
+    assert torch.empty(1000).isnan().all()
+    yield
+    torch.use_deterministic_algorithms(False)
+    set_option(perturb, 0)
+
+
+pytestmark = [
+    pytest.mark.usefixtures("fresh_memory_is_nan"),
+    pytest.mark.filterwarnings("ignore:.*does not have a deterministic implementation"),
+]
+
+
+@pytest.mark.parametrize("multiroot", [False, True], ids=["single root", "multiroot"])
+@pytest.mark.parametrize(("backend", "lengths"), CASES)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_gradients_equal_those_of_the_reference(
+    family: str, backend: str, lengths: list[int], multiroot: bool
+) -> None:
+    problem = random_problem(family, lengths, multiroot=multiroot, forbidden=0.1)
+    problem = problem.to(device_of(backend))
+    expected = value_and_gradients(problem, "torch")
+    actual = value_and_gradients(problem, backend)
+    torch.testing.assert_close(actual, expected, rtol=0, atol=1e-9)
+    actual = value_and_gradients(problem.to(torch.float32), backend)
+    expected = tuple(value.float() for value in expected)
+    torch.testing.assert_close(actual, expected, rtol=1e-5, atol=1e-4)
+
+
+def value_and_gradients(problem: Problem, backend: str) -> tuple[torch.Tensor, ...]:
+    """log Z and its gradients with respect to every score."""
+    problem = problem.with_gradients()
+    with use_backend(backend):
+        value = problem.distribution().log_partition
+        return value.detach(), *torch.autograd.grad(value.sum(), problem.scores)
+
+
+@pytest.mark.parametrize("backend", LENGTHS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_best_scores_equal_those_of_the_reference(family: str, backend: str) -> None:
+    problem = random_problem(family, LENGTHS[backend][0], forbidden=0.1).to(device_of(backend))
+    with use_backend("torch"):
+        expected = problem.distribution()
+        best, listed = expected.max, expected.topk(3)[0]
+    with use_backend(backend):
+        crf = problem.distribution()
+        torch.testing.assert_close(crf.max, best, rtol=0, atol=1e-9)
+        torch.testing.assert_close(crf.topk(3)[0], listed, rtol=0, atol=1e-9)
+        assert (crf.sample(3) >= 0).all()
+        assert (crf.log_prob(crf.mbr) > -1e6).all()

@@ -1,0 +1,146 @@
+"""Numbers keep their meaning: small types, extreme scores, long sentences."""
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.enumeration import is_projective, is_tree
+from tests.struct.expected import Expected
+from tests.struct.problems import (
+    BACKENDS,
+    FAMILIES,
+    NEGATIVE_INFINITY,
+    Problem,
+    device_of,
+    longest,
+    random_problem,
+)
+from treecrf.ops import use_backend
+
+LENGTHS = {"torch": [1, 4, 15, 9], "numba": [1, 4, 40, 25], "triton": [5]}
+LARGEST = 1e4
+
+
+def extreme_problem(family: str, kind: str, lengths: list[int], *, multiroot: bool) -> Problem:
+    """float32 scores up to 1e4 in magnitude; arcs forbidden by -inf, but never those of a chain."""
+    problem = random_problem(
+        family, lengths, multiroot=multiroot, magnitude=LARGEST, junk=0.0, dtype=torch.float32
+    )
+    scores = problem.scores
+    if kind == "ties":
+        scores = tuple(part.sign() * LARGEST for part in scores)
+    elif kind == "peaks":
+        scores = tuple(
+            torch.where(part > 0.8 * LARGEST, LARGEST, part / LARGEST) for part in scores
+        )
+    lost = torch.rand(scores[0].shape, generator=torch.Generator().manual_seed(0)) < 0.3
+    lost.diagonal(-1, 1, 2)[:] = False
+    return problem.with_scores(scores[0].masked_fill(lost, NEGATIVE_INFINITY), *scores[1:])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    ("kind", "multiroot"), [("random", False), ("ties", True), ("peaks", False), ("peaks", True)]
+)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_extreme_scores(family: str, kind: str, multiroot: bool, backend: str) -> None:
+    lengths = LENGTHS[backend]
+    problem = extreme_problem(family, kind, lengths, multiroot=multiroot)
+    problem = problem.to(device_of(backend)).with_gradients()
+    with use_backend(backend):
+        crf = problem.distribution()
+        best, surest = crf.argmax, crf.mbr
+        sampled = crf.sample(2, generator=torch.Generator().manual_seed(0))
+        for heads in (best, surest, *sampled):
+            assert_trees(heads, problem)
+        partial = best.where(torch.arange(best.shape[1], device=best.device) % 2 == 0, -1)
+        rounding = max(lengths) * LARGEST * torch.finfo(torch.float32).eps
+        log_probs = [crf.log_prob(best), crf.log_prob(surest), crf.log_prob(partial)]
+        for log_prob in log_probs:
+            assert (log_prob <= rounding).all()
+            assert (log_prob > NEGATIVE_INFINITY).all()
+        assert (log_probs[2] >= log_probs[0] - rounding).all()
+        assert (crf.log_partition >= crf.max - rounding).all()
+        assert_sum_to_one(crf.marginals, problem)
+        with torch.no_grad():  # these come from the backend, those with a graph from the reference
+            assert_sum_to_one(crf.marginals, problem)
+        assert (crf.entropy >= -1e-3).all()
+        torch.testing.assert_close(crf.kl(crf), torch.zeros_like(crf.entropy))
+        answers = [crf.log_partition, crf.marginals, crf.max, crf.entropy, *log_probs]
+        if family == "second_order":
+            answers.append(crf.sibling_marginals)
+        for answer in answers:
+            assert answer.isfinite().all()
+            gradients = torch.autograd.grad(
+                answer, problem.scores, torch.ones_like(answer), retain_graph=True
+            )
+            assert not any(gradient.isnan().any() for gradient in gradients)
+
+
+def assert_trees(heads: Tensor, problem: Problem) -> None:
+    """Heads of trees of the family that use no forbidden arc."""
+    for sentence, row in enumerate(heads.tolist()):
+        words = int(problem.lengths[sentence])
+        tree = tuple(row[: words + 1])
+        assert is_tree(tree)
+        assert problem.multiroot or tree[1:].count(0) == 1
+        assert problem.family == "nonprojective" or is_projective(tree)
+        scores = problem.arc_scores[sentence, range(1, words + 1), tree[1:]]
+        assert (scores > NEGATIVE_INFINITY).all()
+
+
+def assert_sum_to_one(marginals: Tensor, problem: Problem) -> None:
+    """Each word has one head."""
+    token = torch.arange(marginals.shape[1], device=marginals.device)
+    is_word = (token > 0) & (token <= problem.lengths[:, None])
+    torch.testing.assert_close(marginals.sum(2), is_word.to(marginals.dtype), rtol=0, atol=1e-5)
+    assert (marginals >= -1e-6).all()
+    assert (marginals <= 1 + 1e-5).all()
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_half_scores_are_computed_in_float32(family: str, dtype: torch.dtype, backend: str) -> None:
+    problem = random_problem(family, [5, 0, 3], magnitude=5.0, dtype=dtype).to(device_of(backend))
+    problem = problem.with_gradients()
+    heads = torch.zeros(3, 6, dtype=torch.int64)
+    heads[0, 2:], heads[2, 2:4] = 1, 1
+    crf, single = problem.distribution(), problem.to(torch.float32).distribution()
+    for half, full in (
+        (crf.log_partition, single.log_partition),
+        (crf.marginals, single.marginals),
+        (crf.max, single.max),
+        (crf.entropy, single.entropy),
+        (crf.log_prob(heads), single.log_prob(heads)),
+        (crf.topk(3)[0], single.topk(3)[0]),
+    ):
+        torch.testing.assert_close(half, full, rtol=0, atol=0)
+        assert half.dtype == torch.float32
+    for gradient in torch.autograd.grad(crf.log_partition.sum(), problem.scores):
+        assert gradient.dtype == dtype
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("multiroot", [False, True], ids=["single root", "multiroot"])
+@pytest.mark.parametrize("family", FAMILIES)
+def test_float32_is_close_to_enumeration(family: str, multiroot: bool, backend: str) -> None:
+    """Within 1e-4 for scores up to 10 in magnitude."""
+    words = longest(family) if backend != "triton" else 4
+    problem = random_problem(
+        family, [words, words - 1], multiroot=multiroot, magnitude=10.0, dtype=torch.float32
+    )
+    expected = Expected(problem)
+    with use_backend(backend):
+        crf = problem.to(device_of(backend)).distribution()
+        pairs = [
+            (crf.log_partition, expected.log_partition),
+            (crf.marginals, expected.marginals),
+            (crf.max, expected.max),
+            (crf.entropy, expected.entropy),
+        ]
+        if family == "second_order":
+            pairs.append((crf.sibling_marginals, expected.sibling_marginals))
+    for actual, wanted in pairs:
+        assert actual.dtype == torch.float32
+        torch.testing.assert_close(actual.cpu().double(), wanted, rtol=0, atol=1e-4)
