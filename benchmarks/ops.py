@@ -113,7 +113,9 @@ def measure(
     marginals = {"ours": our_marginals}
     argmax = {"ours": lambda: ours().argmax}
     if not alone and parts[-1].numel() <= REFERENCE_UP_TO_CELLS:
-        marginals["reference"], argmax["reference"] = reference_marginals, reference_argmax
+        marginals["reference"] = reference_marginals
+        if family != "nonprojective":  # there it is a plain Python loop, and no rival
+            argmax["reference"] = reference_argmax
     if not alone and words <= PEERS_UP_TO_WORDS:
         for library in (peers.supar, peers.torch_struct):
             if peer := library(family, parts, lengths):
@@ -124,6 +126,7 @@ def measure(
     best = crf.max
     rows = []
     for question, calls in (("log Z + marginals", marginals), ("argmax", argmax)):
+        memory = peak_mib(calls["ours"], device)
         milliseconds = {}
         for name, call in calls.items():
             try:
@@ -140,7 +143,6 @@ def measure(
                 print(f"  {name} {question} {wrong}: not timed", file=sys.stderr)
                 continue
             milliseconds[name] = median_ms(call, device, seconds=seconds)
-        memory = peak_mib(calls["ours"], device)
         rows.append(Row(family, question, sentences, words, milliseconds, memory))
     return rows
 

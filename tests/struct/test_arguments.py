@@ -10,7 +10,6 @@ from tests.struct.problems import (
     BACKENDS,
     FAMILIES,
     NEGATIVE_INFINITY,
-    Problem,
     device_of,
     random_problem,
 )

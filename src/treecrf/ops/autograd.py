@@ -27,6 +27,9 @@ def marginals(
     A fast backend cannot differentiate them, so the reference computes them on any backend.
     """
     reference = module(family, "torch")
+    scores = tuple(
+        part if part.requires_grad else part.detach().requires_grad_() for part in scores
+    )
     value = reference.log_partition(*scores, lengths, multiroot=multiroot)
     return torch.autograd.grad(
         value.sum(), scores, create_graph=True, allow_unused=True, materialize_grads=True

@@ -37,6 +37,11 @@ def drawn_heads(inside: Inside, scores: tuple[Tensor, ...], *, draws: int) -> Te
     return torch.where(exists, torch.stack(trees), -1)
 
 
+def plain(tensor: Tensor) -> Tensor:
+    """The tensor as one that a graph may keep, which one made in inference mode is not."""
+    return tensor.clone() if tensor.is_inference() else tensor
+
+
 def _leaves(scores: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     return tuple(tensor.detach().clone().requires_grad_() for tensor in scores)
 

@@ -59,7 +59,7 @@ class TreeDistribution:
         best = arcs.detach().amax(-1, keepdim=True)  # [batch, dependent, 1]
         if validate:
             arguments.check_values(arcs, best, self._siblings, self.lengths, multiroot=multiroot)
-        # Without a finite score there is nothing to shift; a NaN that nobody looked for still shows.
+        # Without a finite score there is nothing to shift; a NaN still shows in log Z.
         best = best.nan_to_num(nan=float("nan"), posinf=float("inf"), neginf=0.0)
         self._shift = best.sum((1, 2))  # [batch]
         self._arcs = (arcs - best).contiguous()

@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from treecrf.ops import backpropagation
+from treecrf.ops.backpropagation import plain
 from treecrf.ops.semiring import (
     NEGATIVE_INFINITY,
     KBestSemiring,
@@ -19,13 +20,14 @@ from treecrf.ops.semiring import (
 
 def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`; differentiable twice."""
-    return inside(arc_scores, lengths, multiroot, LogSemiring()).squeeze(-1)
+    value = inside(arc_scores, lengths, multiroot, LogSemiring()).squeeze(-1)
+    return value + arc_scores[:, 0, :0].sum(-1)  # a gradient, of 0, for sentences of no words too
 
 
 def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
     return backpropagation.marginals(  # type: ignore[return-value]
-        lambda arcs: inside(arcs, lengths, multiroot, LogSemiring()), (arc_scores,)
+        lambda arcs: inside(arcs, plain(lengths), multiroot, LogSemiring()), (arc_scores,)
     )
 
 
@@ -37,7 +39,7 @@ def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
 def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first."""
     return backpropagation.best_heads(
-        lambda arcs: inside(arcs, lengths, multiroot, KBestSemiring(k)), (arc_scores,)
+        lambda arcs: inside(arcs, plain(lengths), multiroot, KBestSemiring(k)), (arc_scores,)
     )
 
 
@@ -51,7 +53,7 @@ def sample(
 ) -> Tensor:
     """Heads `[k, batch, N]` of k trees drawn from the distribution."""
     return backpropagation.drawn_heads(
-        lambda arcs: inside(arcs, lengths, multiroot, SamplingSemiring(generator)),
+        lambda arcs: inside(arcs, plain(lengths), multiroot, SamplingSemiring(generator)),
         (arc_scores,),
         draws=k,
     )

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from treecrf.ops import backpropagation
+from treecrf.ops.backpropagation import plain
 from treecrf.ops.first_order.reference import only_whole_sentences
 from treecrf.ops.semiring import (
     NEGATIVE_INFINITY,
@@ -18,7 +19,9 @@ def log_partition(
     arc_scores: Tensor, sibling_scores: Tensor, lengths: Tensor, *, multiroot: bool
 ) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`; differentiable twice."""
-    return inside(arc_scores, sibling_scores, lengths, multiroot, LogSemiring()).squeeze(-1)
+    value = inside(arc_scores, sibling_scores, lengths, multiroot, LogSemiring()).squeeze(-1)
+    # A gradient, of 0, for sentences of no words too.
+    return value + arc_scores[:, 0, :0].sum(-1) + sibling_scores[:, 0, 0, :0].sum(-1)
 
 
 def marginals(
@@ -26,7 +29,8 @@ def marginals(
 ) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
     return backpropagation.marginals(  # type: ignore[return-value]
-        lambda arcs: inside(arcs, sibling_scores, lengths, multiroot, LogSemiring()), (arc_scores,)
+        lambda arcs: inside(arcs, plain(sibling_scores), plain(lengths), multiroot, LogSemiring()),
+        (arc_scores,),
     )
 
 
@@ -35,7 +39,7 @@ def sibling_marginals(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """log Z, arc marginals, and sibling marginals `[batch, dependent, head, sibling]`."""
     return backpropagation.marginals(  # type: ignore[return-value]
-        lambda arcs, siblings: inside(arcs, siblings, lengths, multiroot, LogSemiring()),
+        lambda arcs, siblings: inside(arcs, siblings, plain(lengths), multiroot, LogSemiring()),
         (arc_scores, sibling_scores),
     )
 
@@ -52,7 +56,9 @@ def topk(
 ) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first."""
     return backpropagation.best_heads(
-        lambda arcs: inside(arcs, sibling_scores, lengths, multiroot, KBestSemiring(k)),
+        lambda arcs: inside(
+            arcs, plain(sibling_scores), plain(lengths), multiroot, KBestSemiring(k)
+        ),
         (arc_scores,),
     )
 
@@ -68,7 +74,9 @@ def sample(
 ) -> Tensor:
     """Heads `[k, batch, N]` of k trees drawn from the distribution."""
     return backpropagation.drawn_heads(
-        lambda arcs: inside(arcs, sibling_scores, lengths, multiroot, SamplingSemiring(generator)),
+        lambda arcs: inside(
+            arcs, plain(sibling_scores), plain(lengths), multiroot, SamplingSemiring(generator)
+        ),
         (arc_scores,),
         draws=k,
     )
