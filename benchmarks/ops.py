@@ -117,8 +117,8 @@ def measure(
         if family != "nonprojective":  # there it is a plain Python loop, and no rival
             argmax["reference"] = reference_argmax
     if not alone and words <= PEERS_UP_TO_WORDS:
-        for library in (peers.supar, peers.torch_struct):
-            if peer := library(family, parts, lengths):
+        for peer in (peers.supar(family, parts, lengths), peers.torch_struct(family, parts)):
+            if peer is not None:
                 marginals[peer.name], argmax[peer.name] = peer.marginals, peer.argmax
 
     expected = _expected(family, parts, lengths)

@@ -45,8 +45,12 @@ def supar(family: str, parts: tuple[Tensor, ...], lengths: Tensor) -> Peer | Non
     return Peer("SuPar", marginals, lambda: distribution().argmax)
 
 
-def torch_struct(family: str, parts: tuple[Tensor, ...], lengths: Tensor) -> Peer | None:
-    """torch-struct 0.5: `[batch, head, dependent]` with the root's scores on the diagonal."""
+def torch_struct(family: str, parts: tuple[Tensor, ...]) -> Peer | None:
+    """torch-struct 0.5: `[batch, head, dependent]` with the root's scores on the diagonal.
+
+    With `lengths` it writes into its own leaves, an error on a recent torch; the sentences of a
+    benchmark are all of one length, so it does without.
+    """
     if family == "second_order":
         return None
     try:
@@ -62,7 +66,7 @@ def torch_struct(family: str, parts: tuple[Tensor, ...], lengths: Tensor) -> Pee
 
     def distribution() -> Any:
         if family == "first_order":
-            return DependencyCRF(scores.clone(), lengths, multiroot=False)
+            return DependencyCRF(scores.clone(), multiroot=False)
         return NonProjectiveDependencyCRF(scores.clone(), multiroot=False)
 
     def back(theirs: Tensor) -> Tensor:

@@ -5,12 +5,13 @@ import os
 import subprocess
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from importlib.machinery import ModuleSpec
 
 import pytest
 import torch
 
-from tests.struct.problems import FAMILIES, random_problem
+from tests.struct.problems import FAMILIES, Problem, random_problem
 from treecrf.ops import BackendError, use_backend
 from treecrf.ops.backend import backend_for
 
@@ -138,7 +139,20 @@ def test_choice_is_of_one_thread() -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_backward_computes_with_the_backend_of_forward(family: str) -> None:
+def test_many_threads_compute_at_once(family: str) -> None:
+    problems = [random_problem(family, [25, 10, 3], seed=seed) for seed in range(8)]
+
+    def answer(problem: Problem) -> tuple[torch.Tensor, torch.Tensor]:
+        crf = problem.distribution()
+        return crf.marginals, crf.argmax
+
+    expected = [answer(problem) for problem in problems]
+    with ThreadPoolExecutor(max_workers=8) as pool:
+        torch.testing.assert_close(list(pool.map(answer, problems)), expected, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_backward_works_under_another_backend(family: str) -> None:
     """The gradient is there whichever backend is in force when it is asked for."""
     problem = random_problem(family, [4, 2]).with_gradients()
     with use_backend("numba"):
