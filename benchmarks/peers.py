@@ -48,8 +48,7 @@ def supar(family: str, parts: tuple[Tensor, ...], lengths: Tensor) -> Peer | Non
 def torch_struct(family: str, parts: tuple[Tensor, ...]) -> Peer | None:
     """torch-struct 0.5: `[batch, head, dependent]` with the root's scores on the diagonal.
 
-    With `lengths` it writes into its own leaves, an error on a recent torch; the sentences of a
-    benchmark are all of one length, so it does without.
+    It writes into the scores that it is given, an error on a recent torch when they are leaves.
     """
     if family == "second_order":
         return None
@@ -65,9 +64,10 @@ def torch_struct(family: str, parts: tuple[Tensor, ...]) -> Peer | None:
     scores.diagonal(dim1=1, dim2=2).copy_(arcs[:, 0, 1:])
 
     def distribution() -> Any:
+        fresh = scores.clone().requires_grad_() + 0
         if family == "first_order":
-            return DependencyCRF(scores.clone(), multiroot=False)
-        return NonProjectiveDependencyCRF(scores.clone(), multiroot=False)
+            return DependencyCRF(fresh, multiroot=False)
+        return NonProjectiveDependencyCRF(fresh, multiroot=False)
 
     def back(theirs: Tensor) -> Tensor:
         ours = torch.zeros_like(parts[0])
