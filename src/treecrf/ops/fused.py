@@ -156,9 +156,9 @@ def total(largest, extra, MAX: tl.constexpr):
 @triton.jit
 def share(flow, largest, extra):
     """Origin and scale: a term's part of the flow is exp(term - origin) * scale."""
-    origin = tl.where(largest == float("-inf"), 0.0, largest)
     scale = tl.where(extra > 0, flow / tl.where(extra > 0, extra, 1.0), 0.0)
-    return origin, scale
+    # Of no flow no term gets a part, not even one that would overflow.
+    return tl.where(scale > 0, largest, float("inf")), scale
 
 
 @triton.jit

@@ -1,10 +1,9 @@
 """What the distributions accept: shapes, lengths, values, with errors that name the sentence."""
 
-import functools
-
 import torch
 from torch import Tensor
 
+from treecrf.ops.masking import usable_arcs
 from treecrf.ops.second_order.reference import usable_siblings
 
 
@@ -46,21 +45,22 @@ def check_shapes(
 
 def check_values(
     arc_scores: Tensor,
-    best: Tensor,
     sibling_scores: Tensor | None,
     lengths: Tensor,
+    allowed: Tensor | None,
+    best: Tensor,
     *,
     multiroot: bool,
 ) -> None:
     """Lengths that fit and scores that are numbers or -inf, at the price of one synchronisation.
 
-    `arc_scores` are masked already and `best [batch, dependent, 1]` are their maxima. The siblings
-    are as they came: where a quick look finds something, the cells that trees use are looked at.
+    The scores are as they came; `best [batch, dependent]`, of `masked_and_shifted`, tells whether
+    the arcs make sense. Where something does not, each cell that trees use is looked at.
     """
     batch, tokens, _ = arc_scores.shape
     if batch == 0:
         return
-    fine = (best < float("inf")).all() & (lengths.clamp(0, tokens - 1) == lengths).all()
+    fine = (best < float("inf")).all()
     if sibling_scores is not None:  # the maximum of NaN and anything is NaN
         fine = fine & (sibling_scores.amax() < float("inf"))
     if bool(fine):
@@ -72,9 +72,13 @@ def check_values(
             f"lengths[{sentence}] is {int(lengths[sentence])}, which does not fit: arc_scores have "
             f"room for 0 to {tokens - 1} words (the root symbol is not counted)"
         )
-    _reject_scores("arc_scores", arc_scores)
+    usable = usable_arcs(lengths, tokens)
+    if allowed is not None:
+        usable = usable & allowed
+    arcs = torch.where(usable, arc_scores, float("-inf"))
+    _reject_scores("arc_scores", arcs)
     if sibling_scores is not None:
-        used = usable_siblings(arc_scores, multiroot=multiroot)
+        used = usable_siblings(arcs, multiroot=multiroot)
         _reject_scores("sibling_scores", torch.where(used, sibling_scores, 0))
 
 
@@ -105,21 +109,6 @@ def check_heads(
             f"heads[{sentence}, {word}] is {head}: sentence {sentence} has {length} words, so a "
             f"head must be {expected}"
         )
-
-
-def usable_arcs(lengths: Tensor, tokens: int) -> Tensor:
-    """The arcs `[batch, dependent, head]` that some tree could use."""
-    in_sentence = torch.arange(tokens, device=lengths.device) <= lengths[:, None]
-    return in_sentence[:, :, None] & in_sentence[:, None] & _between_tokens(tokens, lengths.device)
-
-
-@functools.lru_cache(maxsize=64)
-def _between_tokens(tokens: int, device: torch.device) -> Tensor:
-    """The cells `[dependent, head]` that are arcs: not into the root symbol, not to itself."""
-    with torch.inference_mode(False):  # it is kept, and may be wanted where a graph is built
-        arcs = ~torch.eye(tokens, dtype=torch.bool, device=device)
-        arcs[0] = False
-        return arcs
 
 
 def _reject_scores(name: str, scores: Tensor) -> None:

@@ -1,9 +1,8 @@
 """What every distribution over trees shares: log Z, marginals, best trees, entropies, draws.
 
-Two conventions hold inside. Arc scores are masked (-inf in each cell that no tree may use) and
-shifted so that the best head of each word scores 0: a word has exactly one head, so the shift is
-one number a tree, and differences of large scores keep their digits. Whatever is a difference of
-large numbers, entropy and the like, is computed in double precision.
+Inside, arc scores are masked (-inf in each cell that no tree may use) and shifted so that the best
+head of each word scores 0; see `treecrf.ops.masking`. Whatever is a difference of large numbers,
+entropy and the like, is computed in double precision.
 """
 
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from torch import Tensor
 
 from treecrf.ops import autograd
 from treecrf.ops.backend import Family, implementation
+from treecrf.ops.masking import masked_and_shifted
 from treecrf.ops.second_order.reference import usable_siblings
 from treecrf.struct import arguments
 
@@ -52,17 +52,12 @@ class TreeDistribution:
         self._validate = validate
         self._cache: dict[tuple[str, bool, bool], Tensor] = {}
 
-        usable = arguments.usable_arcs(self.lengths, arc_scores.shape[1])
-        if allowed is not None:
-            usable = usable & allowed
-        arcs = torch.where(usable, _at_least_float32(arc_scores), NEGATIVE_INFINITY)
-        best = arcs.detach().amax(-1, keepdim=True)  # [batch, dependent, 1]
+        self._arcs, best = masked_and_shifted(arc_scores, self.lengths, allowed)
         if validate:
-            arguments.check_values(arcs, best, self._siblings, self.lengths, multiroot=multiroot)
-        # Without a finite score there is nothing to shift; a NaN still shows in log Z.
-        best = best.nan_to_num(nan=float("nan"), posinf=float("inf"), neginf=0.0)
-        self._shift = best.sum((1, 2))  # [batch]
-        self._arcs = (arcs - best).contiguous()
+            arguments.check_values(
+                arc_scores, self._siblings, self.lengths, allowed, best, multiroot=multiroot
+            )
+        self._shift = best.sum(1)  # [batch]
         if self._siblings is not None:
             self._siblings = self._siblings.to(self._arcs.dtype).contiguous()
 
@@ -271,14 +266,13 @@ class TreeDistribution:
 
     def _require_trees(self, heads: Tensor) -> Tensor:
         """The heads as they are, or an error that names the first sentence that has no tree."""
-        if self._validate:
-            missing = (heads[:, 0] < 0).nonzero()
-            if len(missing):
-                sentence = int(missing[0])
-                raise NoTreeError(
-                    f"sentence {sentence} ({int(self.lengths[sentence])} words) has no tree: its "
-                    "constraints rule out every one; relax `allowed` or the -inf scores there"
-                )
+        missing = heads[:, 0] < 0
+        if self._validate and bool(missing.any()):
+            sentence = int(missing.nonzero()[0])
+            raise NoTreeError(
+                f"sentence {sentence} ({int(self.lengths[sentence])} words) has no tree: its "
+                "constraints rule out every one; relax `allowed` or the -inf scores there"
+            )
         return heads
 
     def _cached(self, name: str, compute: Callable[[], Tensor]) -> Tensor:
@@ -295,7 +289,3 @@ class TreeDistribution:
 
 def _differentiable(parts: tuple[Tensor, ...]) -> bool:
     return torch.is_grad_enabled() and any(part.requires_grad for part in parts)
-
-
-def _at_least_float32(scores: Tensor) -> Tensor:
-    return scores if scores.dtype == torch.float64 else scores.float()

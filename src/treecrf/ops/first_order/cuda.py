@@ -210,10 +210,15 @@ def _outside(
 def _backtrack(lengths, charts, marks, best, heads, tokens, BLOCK_I: tl.constexpr):
     sentence = tl.program_id(0).to(tl.int64)
     length = tl.load(lengths + sentence).to(tl.int32)
-    if tl.load(best + sentence) == float("-inf"):
-        length = 0
+    exists = tl.load(best + sentence) > float("-inf")
     area = tokens * tokens
     heads += sentence * tokens
+    for start in range(0, tokens, BLOCK_I):
+        token = start + tl.arange(0, BLOCK_I)
+        tl.store(heads + token, tl.where(exists, 0, -1), token < tokens)
+    if not exists:
+        length = 0
+    tl.debug_barrier()
     S_split = charts + sentence * 12 * area + 7 * area
     C_right_split, C_left_split = S_split + 2 * area, S_split + 4 * area
     C_right = marks + sentence * 4 * area
@@ -271,13 +276,13 @@ def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Heads `[batch, N]` of the best tree."""
     batch, tokens, _ = arc_scores.shape
     value, charts = _run_inside(arc_scores, lengths, multiroot=multiroot, best=True)
-    heads = lengths.new_zeros(batch, tokens)
+    heads = lengths.new_empty(batch, tokens)
     marks = lengths.new_zeros(batch, MARKS, tokens, tokens, dtype=torch.int8)
     if batch:
         _backtrack[(batch,)](
             lengths, charts, marks, value, heads, tokens, BLOCK_I=backtrack_block(tokens)
         )
-    return torch.where(value[:, None] > float("-inf"), heads, -1)
+    return heads
 
 
 def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:

@@ -1,0 +1,75 @@
+"""Masking and shifting of arc scores in one Triton launch; see `masking`."""
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+
+@triton.jit
+def _mask_and_shift(
+    arc_scores, allowed, lengths, arcs, best, tokens,
+    batch_stride, dependent_stride, head_stride,
+    CONSTRAINED: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+):  # fmt: skip
+    sentence = tl.program_id(0).to(tl.int64)
+    length = tl.load(lengths + sentence)
+    dependent = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
+    head = tl.arange(0, COLUMNS)
+    row = sentence * tokens + dependent
+    cell = row[:, None] * tokens + head[None, :]
+    inside = (dependent < tokens)[:, None] & (head < tokens)[None, :]
+    usable = inside & (dependent > 0)[:, None] & (dependent[:, None] != head[None, :])
+    usable &= (dependent <= length)[:, None] & (head <= length)[None, :]
+    if CONSTRAINED:
+        usable &= tl.load(allowed + cell, usable, 0) != 0
+    place = sentence * batch_stride + dependent[:, None] * dependent_stride
+    score = tl.load(arc_scores + place + head[None, :] * head_stride, usable, float("-inf"))
+    score = score.to(arcs.dtype.element_ty)
+    largest = tl.max(score, 1)
+    # A comparison with NaN is false, so what is not below infinity is infinite or NaN.
+    wrong = tl.sum(tl.where(score < float("inf"), 0, 1), 1) > 0
+    wrong |= (length < 0) | (length >= tokens)
+    taken = tl.where(largest == float("-inf"), 0.0, largest)
+    taken = tl.where(wrong, float("nan"), taken)
+    tl.store(best + row, taken, dependent < tokens)
+    tl.store(arcs + cell, score - taken[:, None], inside)
+
+
+class _MaskedAndShifted(torch.autograd.Function):
+    """A score that counts goes through with its gradient; the others get 0."""
+
+    @staticmethod
+    def forward(ctx, arc_scores, lengths, allowed):
+        batch, tokens, _ = arc_scores.shape
+        dtype = arc_scores.dtype if arc_scores.dtype == torch.float64 else torch.float32
+        arcs = torch.empty(arc_scores.shape, dtype=dtype, device=arc_scores.device)
+        best = arcs.new_empty(batch, tokens)
+        columns = max(32, triton.next_power_of_2(tokens))
+        rows = max(1, 2048 // columns)
+        if batch:
+            _mask_and_shift[(batch, triton.cdiv(tokens, rows))](
+                arc_scores, arc_scores if allowed is None else allowed.contiguous(), lengths,
+                arcs, best, tokens, *arc_scores.stride(),
+                CONSTRAINED=allowed is not None, ROWS=rows, COLUMNS=columns,
+            )  # fmt: skip
+        ctx.mark_non_differentiable(best)
+        ctx.save_for_backward(arcs)
+        ctx.dtype = arc_scores.dtype
+        return arcs, best
+
+    @staticmethod
+    def backward(ctx, gradient, _) -> Any:
+        (arcs,) = ctx.saved_tensors
+        counted = torch.where(arcs.detach() > float("-inf"), gradient, 0)
+        return counted.to(ctx.dtype), None, None
+
+
+def masked_and_shifted(
+    arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """As `masking.masked_and_shifted`."""
+    arcs, best = _MaskedAndShifted.apply(arc_scores, lengths, allowed)
+    return arcs, best
