@@ -4,7 +4,7 @@ A word has exactly one head, so taking its best score from all its arcs takes th
 every tree, and differences of large scores keep their digits.
 """
 
-import functools
+from importlib import import_module
 
 import torch
 from torch import Tensor
@@ -20,10 +20,35 @@ def masked_and_shifted(
     In float32, or float64 when they came so. What was taken has no gradient; it is 0 where there is
     nothing to take, and not finite where the scores that count, or the length, make no sense.
     """
-    if backend_for(arc_scores.device) == "triton":
-        from treecrf.ops import masking_cuda
+    backend = backend_for(arc_scores.device)
+    if backend == "torch":
+        return _mask_and_shift(arc_scores, lengths, allowed)
+    arcs, best = _Fused.apply(backend, arc_scores, lengths, allowed)
+    return arcs, best
 
-        return masking_cuda.masked_and_shifted(arc_scores, lengths, allowed)
+
+class _Fused(torch.autograd.Function):
+    """One pass over the scores; one that counts gets its gradient, the others get 0."""
+
+    @staticmethod
+    def forward(ctx, backend, arc_scores, lengths, allowed):  # type: ignore[no-untyped-def]
+        kernels = import_module(f"treecrf.ops.masking_{'cpu' if backend == 'numba' else 'cuda'}")
+        arcs, best = kernels.mask_and_shift(arc_scores, lengths, allowed)
+        ctx.mark_non_differentiable(best)
+        ctx.save_for_backward(arcs)
+        ctx.dtype = arc_scores.dtype
+        return arcs, best
+
+    @staticmethod
+    def backward(ctx, gradient, _):  # type: ignore[no-untyped-def]
+        (arcs,) = ctx.saved_tensors
+        counted = torch.where(arcs.detach() > float("-inf"), gradient, 0)
+        return None, counted.to(ctx.dtype), None, None
+
+
+def _mask_and_shift(
+    arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None
+) -> tuple[Tensor, Tensor]:
     usable = usable_arcs(lengths, arc_scores.shape[1])
     if allowed is not None:
         usable = usable & allowed
@@ -38,14 +63,7 @@ def masked_and_shifted(
 
 def usable_arcs(lengths: Tensor, tokens: int) -> Tensor:
     """The arcs `[batch, dependent, head]` that some tree could use."""
-    in_sentence = torch.arange(tokens, device=lengths.device) <= lengths[:, None]
-    return in_sentence[:, :, None] & in_sentence[:, None] & _between_tokens(tokens, lengths.device)
-
-
-@functools.lru_cache(maxsize=64)
-def _between_tokens(tokens: int, device: torch.device) -> Tensor:
-    """The cells `[dependent, head]` that are arcs: not into the root symbol, not to itself."""
-    with torch.inference_mode(False):  # it is kept, and may be wanted where a graph is built
-        arcs = ~torch.eye(tokens, dtype=torch.bool, device=device)
-        arcs[0] = False
-        return arcs
+    token = torch.arange(tokens, device=lengths.device)
+    in_sentence = token <= lengths[:, None]
+    arcs = (token[:, None] > 0) & (token[:, None] != token)  # [dependent, head]
+    return in_sentence[:, :, None] & in_sentence[:, None] & arcs

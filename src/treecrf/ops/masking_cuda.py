@@ -1,7 +1,5 @@
 """Masking and shifting of arc scores in one Triton launch; see `masking`."""
 
-from typing import Any
-
 import torch
 import triton
 import triton.language as tl
@@ -38,38 +36,20 @@ def _mask_and_shift(
     tl.store(arcs + cell, score - taken[:, None], inside)
 
 
-class _MaskedAndShifted(torch.autograd.Function):
-    """A score that counts goes through with its gradient; the others get 0."""
-
-    @staticmethod
-    def forward(ctx, arc_scores, lengths, allowed):
-        batch, tokens, _ = arc_scores.shape
-        dtype = arc_scores.dtype if arc_scores.dtype == torch.float64 else torch.float32
-        arcs = torch.empty(arc_scores.shape, dtype=dtype, device=arc_scores.device)
-        best = arcs.new_empty(batch, tokens)
-        columns = max(32, triton.next_power_of_2(tokens))
-        rows = max(1, 2048 // columns)
-        if batch:
-            _mask_and_shift[(batch, triton.cdiv(tokens, rows))](
-                arc_scores, arc_scores if allowed is None else allowed.contiguous(), lengths,
-                arcs, best, tokens, *arc_scores.stride(),
-                CONSTRAINED=allowed is not None, ROWS=rows, COLUMNS=columns,
-            )  # fmt: skip
-        ctx.mark_non_differentiable(best)
-        ctx.save_for_backward(arcs)
-        ctx.dtype = arc_scores.dtype
-        return arcs, best
-
-    @staticmethod
-    def backward(ctx, gradient, _) -> Any:
-        (arcs,) = ctx.saved_tensors
-        counted = torch.where(arcs.detach() > float("-inf"), gradient, 0)
-        return counted.to(ctx.dtype), None, None
-
-
-def masked_and_shifted(
+def mask_and_shift(
     arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """As `masking.masked_and_shifted`."""
-    arcs, best = _MaskedAndShifted.apply(arc_scores, lengths, allowed)
+    """Masked and shifted scores, and what was taken from them."""
+    batch, tokens, _ = arc_scores.shape
+    dtype = torch.float64 if arc_scores.dtype == torch.float64 else torch.float32
+    arcs = torch.empty(arc_scores.shape, dtype=dtype, device=arc_scores.device)
+    best = arcs.new_empty(batch, tokens)
+    columns = max(32, triton.next_power_of_2(tokens))
+    rows = max(1, 2048 // columns)
+    if batch:
+        _mask_and_shift[(batch, triton.cdiv(tokens, rows))](
+            arc_scores, arc_scores if allowed is None else allowed.contiguous(), lengths,
+            arcs, best, tokens, *arc_scores.stride(),
+            CONSTRAINED=allowed is not None, ROWS=rows, COLUMNS=columns,
+        )  # fmt: skip
     return arcs, best

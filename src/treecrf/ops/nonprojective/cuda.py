@@ -1,6 +1,6 @@
 """The non-projective family on CUDA: log Z and marginals in one Triton program a sentence.
 
-The elimination of `matrix_tree` in the same wide numbers (see `widefloat`), forwards for log Z and
+The elimination of `matrix_tree` in the same wide numbers (see `layout`), forwards for log Z and
 then backwards for V(m, h) = d log Z / d w(m, h), with p(h -> m) = w(m, h) V(m, h). Matrices are
 `[sentence, word, word + root]`, mantissas and exponents apart. Spanning trees are found and drawn
 on the CPU.
@@ -14,10 +14,10 @@ import triton.language as tl
 from torch import Tensor
 
 from treecrf.ops.backend import host_module
-from treecrf.ops.nonprojective import widefloat
+from treecrf.ops.nonprojective import layout
 
-ZERO = tl.constexpr(widefloat.ZERO)
-MARKER = tl.constexpr(widefloat.MARKER)
+ZERO = tl.constexpr(layout.ZERO)
+MARKER = tl.constexpr(layout.MARKER)
 
 
 @triton.jit
@@ -172,7 +172,7 @@ def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[
     pivots, pivot_exponents = _pivots(mantissas, exponents, lengths)
     value = _log_product(pivots, pivot_exponents, lengths, multiroot)
     V = torch.zeros_like(mantissas)
-    V_exponents = torch.full_like(exponents, widefloat.ZERO)
+    V_exponents = torch.full_like(exponents, layout.ZERO)
     words = mantissas.shape[1]
     if mantissas.numel():
         differentiate[(len(lengths),)](
@@ -180,8 +180,8 @@ def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[
             **_tile(words),
         )  # fmt: skip
     # p(h -> m) = w(m, h) V(m, h), each word's divided by their sum
-    shift = (weight_exponents + V_exponents + widefloat.BIAS).clamp(min=0)
-    products = weights * V * (shift << widefloat.MANTISSA_BITS).view(torch.float64)
+    shift = (weight_exponents + V_exponents + layout.BIAS).clamp(min=0)
+    products = weights * V * (shift << layout.MANTISSA_BITS).view(torch.float64)
     products = torch.where(value[:, None, None] > -torch.inf, products.clamp(min=0), 0)
     shares = products / products.sum(2, keepdim=True).clamp(min=torch.finfo(torch.float64).tiny)
     probabilities = torch.zeros_like(arc_scores)
@@ -225,13 +225,13 @@ def _weights(arc_scores: Tensor, multiroot: bool) -> tuple[Tensor, Tensor]:
     """e^score, `[sentence, word, word + root]`: mantissas and exponents."""
     scores = torch.cat([arc_scores[:, 1:, 1:], arc_scores[:, 1:, :1]], 2).double()
     is_zero = scores == -torch.inf
-    scores = scores.clamp(min=widefloat.LOWEST / widefloat.LOG2_E)
-    exponents = (scores * widefloat.LOG2_E).round()
-    rest = scores - exponents * widefloat.LN2_HIGH - exponents * widefloat.LN2_LOW
+    scores = scores.clamp(min=layout.LOWEST / layout.LOG2_E)
+    exponents = (scores * layout.LOG2_E).round()
+    rest = scores - exponents * layout.LN2_HIGH - exponents * layout.LN2_LOW
     mantissas = torch.where(is_zero, 0, rest.exp())
-    exponents = torch.where(is_zero, widefloat.ZERO, exponents.long())
+    exponents = torch.where(is_zero, layout.ZERO, exponents.long())
     if not multiroot:
-        exponents[:, :, -1] += widefloat.MARKER
+        exponents[:, :, -1] += layout.MARKER
     return mantissas, exponents
 
 
@@ -255,9 +255,9 @@ def _tile(words: int) -> dict[str, int]:
 
 def _log_product(pivots: Tensor, exponents: Tensor, lengths: Tensor, multiroot: bool) -> Tensor:
     """log Z `[sentence]` of the D(v), -inf when there is no tree."""
-    has_marker = exponents < widefloat.MARKER // 2
+    has_marker = exponents < layout.MARKER // 2
     order = torch.zeros_like(lengths) if multiroot else lengths.clamp(max=1)
     exists = (pivots > 0).all(1) & (has_marker.sum(1) == order)
-    exponents = torch.where(has_marker, exponents - widefloat.MARKER, exponents)
+    exponents = torch.where(has_marker, exponents - layout.MARKER, exponents)
     logarithms = pivots.clamp(min=1).log() + exponents.double() * math.log(2)
     return torch.where(exists, logarithms.sum(1), -torch.inf)

@@ -20,9 +20,8 @@ Matrices are `[dependent, head]` over words counted from 0, with the root symbol
 
 import numpy as np
 
+from treecrf.ops.nonprojective.layout import MARKER, ZERO
 from treecrf.ops.nonprojective.widefloat import (
-    MARKER,
-    ZERO,
     Floats,
     Integers,
     add_multiple,

@@ -13,12 +13,13 @@ stream of its own, so the trees do not depend on threads.
 import numpy as np
 import numpy.typing as npt
 
+from treecrf.ops.nonprojective.layout import ZERO
 from treecrf.ops.nonprojective.matrix_tree import (
     eliminate,
     fill_shares,
     load_weights,
 )
-from treecrf.ops.nonprojective.widefloat import ZERO, Floats, Integers, compiled
+from treecrf.ops.nonprojective.widefloat import Floats, Integers, compiled
 
 Stream = npt.NDArray[np.uint64]
 """The state of a random stream, one number."""

@@ -1,8 +1,8 @@
 """Numbers far beyond the range of a float: mantissa times a power of two, for Numba kernels.
 
-A number is a float64 mantissa and an int64 exponent, so that weights of e^10000 and e^-10000 meet
-without overflow and keep all their digits. A sum of numbers whose exponents lie far apart is the
-larger one, which also gives leading-order arithmetic in a formal t -> 0: t is the number 2^MARKER.
+A number is laid out as in `layout`, so that weights of e^10000 and e^-10000 meet without overflow
+and keep all their digits. A sum of numbers whose exponents lie far apart is the
+larger one, which also gives leading-order arithmetic in a formal t -> 0.
 """
 
 import math
@@ -11,23 +11,19 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from treecrf.ops.nonprojective.layout import (
+    BIAS,
+    LN2_HIGH,
+    LN2_LOW,
+    LOG2_E,
+    LOWEST,
+    MANTISSA_BITS,
+    ZERO,
+)
+
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-
-# Exponents of weights stay above LOWEST, of products of thousands of them within 2^57, a power of t
-# moves them by 2^58, and an exponent near ZERO (its mantissa is 0) is below all of that.
-LOWEST = -(1 << 44)
-MARKER = -(1 << 58)
-ZERO = -(1 << 61)
-
-LOG2_E = 1.4426950408889634
-# ln 2 in two parts, the first with enough trailing zeros that an exponent times it is exact.
-LN2_HIGH = 6.93147180369123816490e-01
-LN2_LOW = 1.90821492927058770002e-10
-
-BIAS = 1023
-MANTISSA_BITS = 52
 
 # Kernels check nothing: a division by zero has the result that it has in NumPy.
 compiled = njit(nogil=True, cache=True, error_model="numpy")
