@@ -150,7 +150,8 @@ def test_second_derivatives_of_log_partition(family: str, backend: str) -> None:
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_gradcheck(family: str, backend: str) -> None:
-    problem = random_problem(family, [3, 2], junk=0.0).to(device_of(backend)).with_gradients()
+    lengths = [2] if backend == "triton" else [3, 2]
+    problem = random_problem(family, lengths, junk=0.0).to(device_of(backend)).with_gradients()
 
     def answers(*scores: Tensor) -> tuple[Tensor, ...]:
         crf = problem.with_scores(*scores).distribution()

@@ -1,4 +1,4 @@
-"""Numbers keep their meaning: small types, extreme scores, long sentences."""
+"""Numbers keep their meaning in float32 and below, and where scores are extreme."""
 
 import pytest
 import torch
@@ -17,7 +17,11 @@ from tests.struct.problems import (
 )
 from treecrf.ops import use_backend
 
-LENGTHS = {"torch": [1, 4, 15, 9], "numba": [1, 4, 40, 25], "triton": [7]}
+LENGTHS = {
+    "torch": [1, 4, 15, 9],
+    "numba": [1, 4, 40, 25],
+    "triton": [1, 4, 40, 25] if torch.cuda.is_available() else [7],
+}
 LARGEST = 1e4
 
 
@@ -98,12 +102,10 @@ def assert_sum_to_one(marginals: Tensor, problem: Problem) -> None:
     assert (marginals <= 1 + 1e-5).all()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("family", FAMILIES)
-def test_half_scores_are_computed_in_float32(family: str, dtype: torch.dtype, backend: str) -> None:
-    problem = random_problem(family, [5, 0, 3], magnitude=5.0, dtype=dtype).to(device_of(backend))
-    problem = problem.with_gradients()
+def test_half_scores_are_computed_in_float32(family: str, dtype: torch.dtype) -> None:
+    problem = random_problem(family, [5, 0, 3], magnitude=5.0, dtype=dtype).with_gradients()
     heads = torch.zeros(3, 6, dtype=torch.int64)
     heads[0, 2:], heads[2, 2:4] = 1, 1
     crf, single = problem.distribution(), problem.to(torch.float32).distribution()

@@ -61,8 +61,8 @@ def check_values(
     if batch == 0:
         return
     fine = (best < float("inf")).all()
-    if sibling_scores is not None:  # the maximum of NaN and anything is NaN
-        fine = fine & (sibling_scores.amax() < float("inf"))
+    if sibling_scores is not None:
+        fine = fine & (_largest(sibling_scores) < float("inf"))
     if bool(fine):
         return
     fits = (lengths >= 0) & (lengths < tokens)
@@ -109,6 +109,14 @@ def check_heads(
             f"heads[{sentence}, {word}] is {head}: sentence {sentence} has {length} words, so a "
             f"head must be {expected}"
         )
+
+
+def _largest(scores: Tensor) -> Tensor:
+    """The maximum, which is NaN when any score is."""
+    if scores.device.type == "cpu" and scores.dtype in (torch.float32, torch.float64):
+        # NumPy's stays in this thread; those of torch would spin on the cores that kernels want.
+        return torch.tensor(scores.detach().numpy().max())
+    return scores.amax()
 
 
 def _reject_scores(name: str, scores: Tensor) -> None:

@@ -1,51 +1,49 @@
-"""The non-projective family on the CPU: compiled kernels, one sentence a task, over threads."""
+"""The non-projective family on the CPU: compiled kernels, one sentence a task, over threads.
+
+Conversions are NumPy's: torch would spread them over threads of its own, which then spin on the
+cores that the kernels are about to use.
+"""
 
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from treecrf.ops.nonprojective import kbest, matrix_tree, moderate, mst, sampling
+from treecrf.ops.nonprojective.widefloat import Flags, Floats, Integers
 from treecrf.ops.threads import run_in_threads
 
 
 def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`."""
-    scores = _double(arc_scores)
-    value = scores.new_empty(len(lengths))
-    easy = _are_moderate(scores, lengths)
-    arguments = (lengths, multiroot, value)
-    _run(moderate.log_partitions, easy, 0.3 * lengths**3, scores.exp(), *arguments)
-    _run(matrix_tree.log_partitions, ~easy, lengths**3, scores, *arguments)
-    return value.to(arc_scores.dtype)
+    scores, words = _arrays(arc_scores, lengths)
+    return _tensor(_log_partitions(scores, words, multiroot), arc_scores)
 
 
 def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
-    scores = _double(arc_scores)
-    value, probabilities = scores.new_empty(len(lengths)), torch.zeros_like(scores)
-    easy = _are_moderate(scores, lengths)
-    arguments = (lengths, multiroot, value, probabilities)
-    _run(moderate.log_partitions_and_marginals, easy, 0.6 * lengths**3, scores.exp(), *arguments)
-    _run(matrix_tree.log_partitions_and_marginals, ~easy, 4 * lengths**3, scores, *arguments)
-    return value.to(arc_scores.dtype), probabilities.to(arc_scores.dtype)
+    scores, words = _arrays(arc_scores, lengths)
+    values, probabilities = _log_partitions_and_marginals(scores, words, multiroot)
+    return _tensor(values, arc_scores), _tensor(probabilities, arc_scores)
 
 
 def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Heads `[batch, N]` of the best tree."""
-    scores = _double(arc_scores)
-    heads = torch.zeros(scores.shape[:2], dtype=torch.int64)
-    _run(mst.best_trees, None, 10 * lengths**2, scores, lengths, multiroot, heads)
-    return heads
+    scores, words = _arrays(arc_scores, lengths)
+    heads = np.zeros(scores.shape[:2], np.int64)
+    _run(mst.best_trees, None, 10 * words**2, scores, words, multiroot, heads)
+    return torch.from_numpy(heads)
 
 
 def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first."""
-    scores = _double(arc_scores)
-    batch, tokens, _ = scores.shape
-    heads = torch.zeros((batch, k, tokens), dtype=torch.int64)
-    _run(kbest.k_best_trees, None, 10 * k * lengths**3, scores, lengths, multiroot, heads)
-    return heads
+    scores, words = _arrays(arc_scores, lengths)
+    heads = np.zeros((len(words), k, scores.shape[1]), np.int64)
+    _run(kbest.k_best_trees, None, 10 * k * words**3, scores, words, multiroot, heads)
+    return torch.from_numpy(heads)
 
 
 def sample(
@@ -57,7 +55,7 @@ def sample(
     generator: torch.Generator | None,
 ) -> Tensor:
     """Heads `[k, batch, N]` of k trees drawn from the distribution."""
-    scores = _double(arc_scores)
+    scores, words = _arrays(arc_scores, lengths)
     batch, tokens, _ = scores.shape
     integers = torch.iinfo(torch.int64)
     seeds = torch.randint(
@@ -66,38 +64,70 @@ def sample(
         (k, batch),
         device=None if generator is None else generator.device,
         generator=generator,
-    ).cpu()
+    )
     if multiroot:
-        value = log_partition(scores, lengths, multiroot=True)
-        root_marginals = scores.new_zeros(batch, tokens)
+        values, root_marginals = _log_partitions(scores, words, True), np.zeros((batch, tokens))
     else:
-        value, probabilities = marginals(scores, lengths, multiroot=False)
-        root_marginals = probabilities[:, :, 0].contiguous()
-    exists = value > -torch.inf
-    heads = torch.where(exists[:, None], 0, -1).expand(k, batch, tokens).contiguous()
-    costs = lengths**2 + 100 * k * lengths
-    arguments = (lengths, multiroot, root_marginals, seeds, heads)
+        values, probabilities = _log_partitions_and_marginals(scores, words, False)
+        root_marginals = np.ascontiguousarray(probabilities[:, :, 0])
+    exists = values > -np.inf
+    heads = np.zeros((k, batch, tokens), np.int64)
+    heads[:, ~exists] = -1
+    costs = words**2 + 100 * k * words
+    arguments = (words, multiroot, root_marginals, seeds.cpu().numpy(), heads)
     _run(sampling.draw_trees, exists, costs, scores, *arguments)
-    return heads
+    return torch.from_numpy(heads)
 
 
-def _double(arc_scores: Tensor) -> Tensor:
-    return arc_scores.detach().double().contiguous()
+def _log_partitions(scores: Floats, words: Integers, multiroot: bool) -> Floats:
+    values = np.empty(len(words))
+    easy = _are_moderate(scores, words)
+    arguments = (words, multiroot, values)
+    _run(moderate.log_partitions, easy, 0.3 * words**3, _exponentials(scores), *arguments)
+    _run(matrix_tree.log_partitions, ~easy, words**3, scores, *arguments)
+    return values
 
 
-def _are_moderate(scores: Tensor, lengths: Tensor) -> Tensor:
+def _log_partitions_and_marginals(
+    scores: Floats, words: Integers, multiroot: bool
+) -> tuple[Floats, Floats]:
+    values, probabilities = np.empty(len(words)), np.zeros(scores.shape)
+    easy = _are_moderate(scores, words)
+    arguments = (words, multiroot, values, probabilities)
+    kernel = moderate.log_partitions_and_marginals
+    _run(kernel, easy, 0.6 * words**3, _exponentials(scores), *arguments)
+    kernel = matrix_tree.log_partitions_and_marginals
+    _run(kernel, ~easy, 4 * words**3, scores, *arguments)
+    return values, probabilities
+
+
+def _arrays(arc_scores: Tensor, lengths: Tensor) -> tuple[Floats, Integers]:
+    scores = np.ascontiguousarray(arc_scores.detach().numpy(), dtype=np.float64)
+    return scores, np.ascontiguousarray(lengths.numpy(), dtype=np.int64)
+
+
+def _tensor(values: Floats, like: Tensor) -> Tensor:
+    """A result as a tensor in the dtype of the scores."""
+    return torch.from_numpy(values.astype(like.detach().numpy().dtype, copy=False))
+
+
+def _are_moderate(scores: Floats, words: Integers) -> Flags:
     """Whether every arc of a sentence exists and none is extreme, `[batch]`."""
-    return (scores.abs() <= moderate.LIMIT).sum((1, 2)) == lengths**2
+    counts: Integers = (np.abs(scores) <= moderate.LIMIT).sum((1, 2))
+    return counts == words**2
+
+
+def _exponentials(scores: Floats) -> Floats:
+    """e^score where moderate; other sentences do not look at it."""
+    return np.asarray(np.exp(np.minimum(scores, moderate.LIMIT)))
 
 
 def _run(
     kernel: Callable[..., None],
-    chosen: Tensor | None,
-    costs: Tensor,
-    *arguments: Tensor | bool,
+    chosen: Flags | None,
+    costs: npt.NDArray[Any],
+    *arguments: npt.NDArray[Any] | bool,
 ) -> None:
     """Runs a kernel over the chosen sentences; `costs [batch]` are in about nanoseconds."""
-    sentences = torch.arange(len(costs)) if chosen is None else chosen.nonzero().squeeze(1)
-    indices = sentences.numpy()
-    arrays = [item if isinstance(item, bool) else item.contiguous().numpy() for item in arguments]
-    run_in_threads(lambda part: kernel(indices[part], *arrays), costs[sentences].tolist())
+    indices = np.arange(len(costs)) if chosen is None else np.flatnonzero(chosen)
+    run_in_threads(lambda part: kernel(indices[part], *arguments), costs[indices].tolist())
