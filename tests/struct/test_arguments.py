@@ -57,11 +57,14 @@ def changed(scores: Tensor, cell: tuple[int, ...], value: float) -> Tensor:
         (changed(ARCS, (0, 3, 0), INFINITY), LENGTHS, None, r"arc_scores\[0, 3, 0\] is inf"),
     ],
 )
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_distribution_rejects(
-    arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None, message: str
+    arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None, message: str, backend: str
 ) -> None:
-    with pytest.raises(ValueError, match=message):
-        ProjectiveTreeCRF(arc_scores, lengths, allowed=allowed)
+    device = device_of(backend)
+    allowed = None if allowed is None else allowed.to(device)
+    with use_backend(backend), pytest.raises(ValueError, match=message):
+        ProjectiveTreeCRF(arc_scores.to(device), lengths, allowed=allowed)
 
 
 @pytest.mark.parametrize(
@@ -222,35 +225,47 @@ def test_sentences_of_no_words(family: str, padding: int, batch: int, backend: s
         assert (scores[:, 1:] == NEGATIVE_INFINITY).all()
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_forbidden_by_mask_or_by_score_is_the_same(family: str) -> None:
-    masked = random_problem(family, [5, 4], forbidden=0.2)
+def test_forbidden_by_mask_or_by_score_is_the_same(family: str, backend: str) -> None:
+    masked = random_problem(family, [5, 3], forbidden=0.2)
     arcs = masked.arc_scores.masked_fill(~masked.usable_arcs, NEGATIVE_INFINITY)
     scored = replace(masked, arc_scores=arcs, allowed=None)
-    assert torch.equal(masked.distribution().marginals, scored.distribution().marginals)
+    masked, scored = masked.to(device_of(backend)), scored.to(device_of(backend))
+    with use_backend(backend):
+        assert torch.equal(masked.distribution().marginals, scored.distribution().marginals)
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
-def test_arguments_are_taken_as_they_come(family: str) -> None:
-    """Lengths in a list or of another type, scores that are not contiguous; none is changed."""
-    problem = random_problem(family, [4, 2], forbidden=0.1, junk=0.0)
-    before = [part.clone() for part in problem.scores]
-    expected = problem.distribution()
-    strided = problem.with_scores(
-        *(part.transpose(1, 2).contiguous().transpose(1, 2) for part in problem.scores)
+def test_arguments_are_taken_as_they_come(family: str, backend: str) -> None:
+    """Lengths in a list or of another type, tensors that are not contiguous; none is changed."""
+    problem = random_problem(family, [4, 2], forbidden=0.1, junk=0.0).to(device_of(backend))
+    tensors = (*problem.scores, problem.allowed, problem.lengths)
+    before = [tensor.clone() for tensor in tensors]
+    strided = replace(
+        problem.with_scores(*(columns_first(part) for part in problem.scores)),
+        allowed=columns_first(problem.allowed),
+        lengths=torch.stack([problem.lengths, problem.lengths], 1)[:, 0],
     )
-    for other in (
-        strided,
-        replace(problem, lengths=[4, 2]),
-        replace(problem, lengths=problem.lengths.int()),
-    ):
-        crf = other.distribution()
-        assert torch.equal(crf.marginals, expected.marginals)
-        assert torch.equal(crf.argmax, expected.argmax)
-        assert torch.equal(crf.topk(3)[1], expected.topk(3)[1])
-    assert crf.score(crf.argmax.tolist()).tolist() == crf.max.tolist()
-    for part, copy in zip(problem.scores, before, strict=True):
-        assert torch.equal(part, copy)
+    listed = replace(problem, lengths=[4, 2])
+    short = replace(problem, lengths=problem.lengths.int())
+    with use_backend(backend):
+        expected = problem.distribution()
+        for other in (strided, listed, short):
+            crf = other.distribution()
+            assert torch.equal(crf.marginals, expected.marginals)
+            assert torch.equal(crf.topk(2)[1], expected.topk(2)[1])
+        best = expected.argmax
+        assert torch.equal(crf.score(best.tolist()), crf.score(best.int()))
+        assert torch.equal(crf.log_prob(best.tolist()), crf.log_prob(columns_first(best)))
+    for tensor, copy in zip(tensors, before, strict=True):
+        assert torch.equal(tensor, copy)
+
+
+def columns_first(tensor: Tensor) -> Tensor:
+    """The same values in another order of memory."""
+    return tensor.transpose(0, 1).contiguous().transpose(0, 1)
 
 
 def test_repr_tells_the_sentences() -> None:

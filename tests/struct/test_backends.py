@@ -74,7 +74,7 @@ def test_unknown_backend() -> None:
         pytest.fail("the block must not run")
 
 
-def test_error_is_not_raised_before_something_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chosen_backend_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     hide(monkeypatch, "numba")
     crf = random_problem("first_order", [3]).distribution()
     with use_backend("numba"):

@@ -47,7 +47,7 @@ class TreeDistribution:
     ) -> None:
         lengths = torch.as_tensor(lengths)
         arguments.check_shapes(arc_scores, self._siblings, lengths, allowed)
-        self.lengths = lengths.to(arc_scores.device, torch.int64)
+        self.lengths = lengths.to(arc_scores.device, torch.int64).contiguous()
         self.multiroot = multiroot
         self._validate = validate
         self._cache: dict[tuple[str, bool, bool], Tensor] = {}

@@ -133,13 +133,13 @@ def inside_best(
             value = largest_sibling_sum((C, ji + 1), (I, ii + 1), (S, ji + 1), scores, between)
             store(P, ij, value)
             # I[i, j] = P[i, j] + s(i -> j)
-            store(I, ij, value + gather(arc_scores, arcs, j * tokens + i))
+            store(I, ij, with_arc(value, gather(arc_scores, arcs, j * tokens + i)))
             # P[j, i] = max(C[i, j - 1], max_{i < r < j} I[j, r] + S[i, r] + s(j, r, i))
             scores = sibling_scores, siblings, (i * tokens + j) * tokens + i + 1
             value = largest_sibling_sum((C, ij - 1), (I, ji + 1), (S, ii + 1), scores, between)
             store(P, ji, value)
             # I[j, i] = P[j, i] + s(j -> i)
-            store(I, ji, value + gather(arc_scores, arcs, i * tokens + j))
+            store(I, ji, with_arc(value, gather(arc_scores, arcs, i * tokens + j)))
             # S[i, j] = max_{i <= r < j} C[i, r] + C[j, r + 1]
             value = largest_sum((C, ii), (C, ji + 1), j - i)
             store(S, ij, value)
@@ -154,6 +154,12 @@ def inside_best(
             value = largest_sum((Ct, ii), (I, ji), j - i)
             store(C, ji, value)
             store(Ct, ij, value)
+
+
+@compiled
+def with_arc(value: Vector, arc: Vector) -> Vector:
+    """value + arc; -inf under a forbidden arc, whose sibling scores may be anything."""
+    return select_equal(arc, -np.inf, arc, value + arc)
 
 
 @compiled
