@@ -1,0 +1,384 @@
+"""A sentence of a treebank: its words, multiword tokens, empty nodes and comments."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, astuple, dataclass
+from typing import Any
+
+from treecrf.treebank.errors import TreebankError
+
+__all__ = ["COLUMNS", "EmptyNode", "Multiword", "Sentence", "Token"]
+
+COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+
+
+@dataclass(slots=True)
+class Token:
+    """A syntactic word. `head` is 0 for the root and -1 where it is not annotated (`_` in a file)."""
+
+    id: int
+    form: str
+    lemma: str = "_"
+    upos: str = "_"
+    xpos: str = "_"
+    feats: str = "_"
+    head: int = -1
+    deprel: str = "_"
+    deps: str = "_"
+    misc: str = "_"
+
+    def to_conllu(self) -> str:
+        """The line of this word, without a line break."""
+        head = "_" if self.head < 0 else self.head
+        return (
+            f"{self.id}\t{self.form}\t{self.lemma}\t{self.upos}\t{self.xpos}\t{self.feats}"
+            f"\t{head}\t{self.deprel}\t{self.deps}\t{self.misc}"
+        )
+
+
+@dataclass(slots=True)
+class Multiword:
+    """A token of the text that stands for the words `first` to `last`, such as "don't"."""
+
+    first: int
+    last: int
+    form: str
+    lemma: str = "_"
+    upos: str = "_"
+    xpos: str = "_"
+    feats: str = "_"
+    head: str = "_"
+    deprel: str = "_"
+    deps: str = "_"
+    misc: str = "_"
+
+    def to_conllu(self) -> str:
+        """The line of this token, without a line break."""
+        return "\t".join((f"{self.first}-{self.last}", *astuple(self)[2:]))
+
+
+@dataclass(slots=True)
+class EmptyNode:
+    """A node of the enhanced graph without a word: `8.1` is the first one after word 8."""
+
+    after: int
+    number: int
+    form: str
+    lemma: str = "_"
+    upos: str = "_"
+    xpos: str = "_"
+    feats: str = "_"
+    head: str = "_"
+    deprel: str = "_"
+    deps: str = "_"
+    misc: str = "_"
+
+    def to_conllu(self) -> str:
+        """The line of this node, without a line break."""
+        return "\t".join((f"{self.after}.{self.number}", *astuple(self)[2:]))
+
+
+class Sentence:
+    """A sentence with its tree, lossless: what a file says of it is written back as it was.
+
+    `forms`, `heads` and `deprels` have one item a word, without the root symbol, and are copies:
+    assign a whole list to change them, or change the `tokens`. `comments` are whole lines. `probs`,
+    where a parser set it, is how sure it was of each head. A sentence of a file knows its `source`
+    and the `line` it starts at.
+    """
+
+    # A sentence of a file keeps the text of its lines as `_body` and makes its tokens when somebody
+    # asks for them; from then on `_tokens` is what is true and `_body` is gone.
+    __slots__ = (
+        "_body",
+        "_deprels",
+        "_empty_nodes",
+        "_forms",
+        "_heads",
+        "_multiwords",
+        "_tokens",
+        "comments",
+        "line",
+        "probs",
+        "source",
+    )
+    __hash__ = None  # type: ignore[assignment]
+
+    _body: str | None
+    _forms: list[str]
+    _heads: list[int]
+    _deprels: list[str]
+    _tokens: list[Token]
+    _multiwords: list[Multiword]
+    _empty_nodes: list[EmptyNode]
+    comments: list[str]
+    probs: list[float] | None
+    source: str
+    line: int
+
+    def __init__(
+        self,
+        forms: Iterable[str],
+        heads: Sequence[int] | None = None,
+        *,
+        deprels: Sequence[str] | None = None,
+        comments: Iterable[str] = (),
+        probs: Sequence[float] | None = None,
+    ) -> None:
+        self._init([Token(number, form) for number, form in enumerate(forms, 1)], comments)
+        self.probs = None if probs is None else list(probs)
+        if heads is not None:
+            self.heads = list(heads)
+        if deprels is not None:
+            self.deprels = list(deprels)
+
+    def _init(self, tokens: list[Token], comments: Iterable[str]) -> None:
+        self._body = None
+        self._tokens = tokens
+        self._multiwords = []
+        self._empty_nodes = []
+        self.comments = list(comments)
+        self.probs = None
+        self.source = ""
+        self.line = 0
+
+    @classmethod
+    def from_tokens(
+        cls,
+        tokens: Iterable[Token],
+        *,
+        multiwords: Iterable[Multiword] = (),
+        empty_nodes: Iterable[EmptyNode] = (),
+        comments: Iterable[str] = (),
+    ) -> "Sentence":
+        """A sentence of these words, numbered 1, 2, 3, ..."""
+        sentence = cls.__new__(cls)
+        sentence._init(list(tokens), comments)
+        sentence._multiwords = list(multiwords)
+        sentence._empty_nodes = list(empty_nodes)
+        return sentence
+
+    @classmethod
+    def _from_body(
+        cls,
+        body: str,
+        comments: list[str],
+        forms: list[str],
+        heads: list[int],
+        deprels: list[str],
+        source: str,
+        line: int,
+    ) -> "Sentence":
+        """A sentence of a file whose lines have been found to be well-formed."""
+        sentence = cls.__new__(cls)
+        sentence._body = body
+        sentence._forms = forms
+        sentence._heads = heads
+        sentence._deprels = deprels
+        sentence.comments = comments
+        sentence.probs = None
+        sentence.source = source
+        sentence.line = line
+        return sentence
+
+    def _expand(self) -> None:
+        """Make the tokens from the text of the lines."""
+        if self._body is None:
+            return
+        heads = iter(self._heads)
+        tokens: list[Token] = []
+        multiwords: list[Multiword] = []
+        empty_nodes: list[EmptyNode] = []
+        for line in self._body.split("\n"):
+            number, *columns = line.split("\t")
+            if "-" in number:
+                first, last = number.split("-")
+                multiwords.append(Multiword(int(first), int(last), *columns))
+            elif "." in number:
+                after, index = number.split(".")
+                empty_nodes.append(EmptyNode(int(after), int(index), *columns))
+            else:
+                form, lemma, upos, xpos, feats, _, deprel, deps, misc = columns
+                head = next(heads)
+                tokens.append(
+                    Token(int(number), form, lemma, upos, xpos, feats, head, deprel, deps, misc)
+                )
+        self._tokens = tokens
+        self._multiwords = multiwords
+        self._empty_nodes = empty_nodes
+        self._body = None
+        del self._forms, self._heads, self._deprels
+
+    @property
+    def tokens(self) -> list[Token]:
+        """The syntactic words; what is changed here is what is written."""
+        self._expand()
+        return self._tokens
+
+    @property
+    def multiwords(self) -> list[Multiword]:
+        """The multiword tokens, left to right."""
+        self._expand()
+        return self._multiwords
+
+    @property
+    def empty_nodes(self) -> list[EmptyNode]:
+        """The empty nodes, left to right."""
+        self._expand()
+        return self._empty_nodes
+
+    def __len__(self) -> int:
+        return len(self._forms) if self._body is not None else len(self._tokens)
+
+    @property
+    def forms(self) -> list[str]:
+        if self._body is not None:
+            return self._forms[:]
+        return [token.form for token in self._tokens]
+
+    @property
+    def heads(self) -> list[int]:
+        if self._body is not None:
+            return self._heads[:]
+        return [token.head for token in self._tokens]
+
+    @heads.setter
+    def heads(self, heads: list[int]) -> None:
+        self._check_length("heads", heads)
+        for number, head in enumerate(heads, 1):
+            if not -1 <= head <= len(heads):
+                raise self.error(
+                    f"word {number} has head {head}, outside 0 to {len(heads)} (or -1)"
+                )
+        for token, head in zip(self.tokens, heads, strict=True):
+            token.head = int(head)
+
+    @property
+    def deprels(self) -> list[str]:
+        if self._body is not None:
+            return self._deprels[:]
+        return [token.deprel for token in self._tokens]
+
+    @deprels.setter
+    def deprels(self, deprels: list[str]) -> None:
+        self._check_length("deprels", deprels)
+        for token, deprel in zip(self.tokens, deprels, strict=True):
+            token.deprel = deprel
+
+    def column(self, name: str) -> list[str]:
+        """One column of the words as the file has it, such as "upos"; faster than the tokens."""
+        index = COLUMNS.index(name)
+        if self._body is None:
+            return [token.to_conllu().split("\t")[index] for token in self._tokens]
+        rows = [line.split("\t", index + 1) for line in self._body.split("\n")]
+        if len(rows) == len(self._forms):
+            return [row[index] for row in rows]
+        return [row[index] for row in rows if row[0].isdecimal()]
+
+    def _check_length(self, what: str, items: Sequence[object]) -> None:
+        if len(items) != len(self):
+            raise self.error(f"{len(items)} {what} for {len(self)} words")
+
+    @property
+    def sent_id(self) -> str | None:
+        """What the comment `# sent_id = ...` says."""
+        return self._comment("sent_id")
+
+    @property
+    def text(self) -> str:
+        """What the comment `# text = ...` says; without one, the forms put together."""
+        text = self._comment("text")
+        return self._joined_forms() if text is None else text
+
+    def _comment(self, key: str) -> str | None:
+        for comment in self.comments:
+            if key in comment and (match := re.match(rf"#\s*{key}\s*=\s*(.*)", comment)):
+                return match[1].rstrip()
+        return None
+
+    def _joined_forms(self) -> str:
+        inside = {
+            number: multiword
+            for multiword in self.multiwords
+            for number in range(multiword.first, multiword.last + 1)
+        }
+        pieces: list[str] = []
+        for token in self.tokens:
+            whole: Token | Multiword = inside.get(token.id, token)
+            if isinstance(whole, Token) or token.id == whole.first:
+                space = "" if "SpaceAfter=No" in whole.misc.split("|") else " "
+                pieces += whole.form, space
+        return "".join(pieces).rstrip(" ")
+
+    @property
+    def where(self) -> str:
+        """`FILE:LINE` of a sentence that was read from a file, for messages."""
+        return f"{self.source}:{self.line}" if self.line else self.sent_id or "a sentence"
+
+    def error(self, problem: str) -> TreebankError:
+        """An error about this sentence, to be raised."""
+        return TreebankError(problem, source=self.source, line=self.line)
+
+    def to_conllu(self) -> str:
+        """The lines of the sentence and the empty line after them."""
+        for comment in self.comments:
+            if not comment.startswith("#") or "\n" in comment:
+                raise self.error(f"a comment is one line that starts with #, not {comment!r}")
+        lines = [*self.comments, self._body] if self._body is not None else self._lines()
+        return "\n".join(lines) + "\n\n"
+
+    def _lines(self) -> list[str]:
+        before: dict[int, list[Multiword]] = {}
+        for multiword in self._multiwords:
+            before.setdefault(multiword.first, []).append(multiword)
+        after: dict[int, list[EmptyNode]] = {}
+        for node in self._empty_nodes:
+            after.setdefault(node.after, []).append(node)
+        lines = [node.to_conllu() for node in after.pop(0, ())]
+        for number, token in enumerate(self._tokens, 1):
+            if token.id != number:
+                raise self.error(f"word {number} has the id {token.id}")
+            if before:
+                lines += [multiword.to_conllu() for multiword in before.pop(number, ())]
+            lines.append(token.to_conllu())
+            if after:
+                lines += [node.to_conllu() for node in after.pop(number, ())]
+        if before or after:
+            raise self.error("a multiword token or an empty node is outside the sentence")
+        for line in lines:
+            if line.count("\t") != 9 or "\n" in line or "\r" in line:
+                raise self.error(f"a column holds a tab or a line break: {line!r}")
+        return self.comments + lines
+
+    def to_dict(self) -> dict[str, Any]:
+        """The sentence as what JSON can hold; `head` is None where it is not annotated."""
+        words = []
+        for index, token in enumerate(self.tokens):
+            word = asdict(token)
+            if token.head < 0:
+                word["head"] = None
+            if self.probs is not None:
+                word["prob"] = self.probs[index]
+            words.append(word)
+        return {
+            "sent_id": self.sent_id,
+            "text": self.text,
+            "comments": list(self.comments),
+            "tokens": words,
+            "multiwords": [asdict(multiword) for multiword in self.multiwords],
+            "empty_nodes": [asdict(node) for node in self.empty_nodes],
+        }
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sentence):
+            return NotImplemented
+        return (
+            self.comments == other.comments
+            and self.tokens == other.tokens
+            and self.multiwords == other.multiwords
+            and self.empty_nodes == other.empty_nodes
+            and self.probs == other.probs
+        )
+
+    def __repr__(self) -> str:
+        return f"<Sentence {self.where}: {' '.join(self.forms)}>"
