@@ -1,53 +1,75 @@
-"""Reading and writing of CoNLL-U files."""
+"""Reading and writing of treebank files: CoNLL-U, and CoNLL-X and CoNLL-09 beside it."""
 
-import os
 from collections.abc import Iterable, Iterator
-from typing import IO
 
+from treecrf.treebank.errors import TreebankError
+from treecrf.treebank.files import Target, open_source, open_target, read_blocks
+from treecrf.treebank.formats import Columns, Format, as_conllu, find_format, to_format
+from treecrf.treebank.parsing import parse_sentence
 from treecrf.treebank.sentence import Sentence
 
-__all__ = ["read_conllu", "write_conllu"]
+__all__ = ["check_conllu", "read_conllu", "write_conllu"]
 
 
 def read_conllu(
-    source: str | os.PathLike[str] | IO[bytes] | IO[str], *, multiroot: bool = True
+    source: Target, *, columns: Columns = "gold", multiroot: bool = True
 ) -> Iterator[Sentence]:
-    """The sentences of a file, one by one."""
-    if isinstance(source, (str, os.PathLike)):
-        with open(source, encoding="utf-8", newline="\n") as file:
-            text = file.read()
-    else:
-        content = source.read()
-        text = content if isinstance(content, str) else content.decode()
-    line = 1
-    for block in text.split("\n\n")[:-1]:
-        lines = block.split("\n")
-        comments = [row for row in lines if row.startswith("#")]
-        body = lines[len(comments) :]
-        words = [row.split("\t") for row in body]
-        words = [row for row in words if row[0].isdecimal()]
-        yield Sentence._from_body(
-            "\n".join(body),
-            comments,
-            [row[1] for row in words],
-            [-1 if row[6] == "_" else int(row[6]) for row in words],
-            [row[7] for row in words],
-            str(source),
-            line,
-        )
-        line += len(lines) + 1
+    """The sentences of a file, one at a time: memory does not grow with the file.
+
+    The source is a path, `-` for standard input, or an open file; gzip is unpacked. CoNLL-U,
+    CoNLL-X and CoNLL-09 are told apart by what is in them; of these two, `columns` takes the gold
+    or the predicted analysis. A TreebankError names the line of whatever is wrong; without
+    `multiroot`, a second root is.
+    """
+    with open_source(source) as (file, name):
+        reader = _Reader(name, columns, multiroot)
+        for line, block in read_blocks(file, name):
+            yield reader.parse(block, line)
+
+
+def check_conllu(source: Target, *, multiroot: bool = False) -> Iterator[Sentence | TreebankError]:
+    """The sentences of a file and, in the place of those that are malformed, what is wrong."""
+    with open_source(source) as (file, name):
+        reader = _Reader(name, "gold", multiroot)
+        try:
+            for line, block in read_blocks(file, name):
+                try:
+                    yield reader.parse(block, line)
+                except TreebankError as error:
+                    yield error
+        except TreebankError as error:  # of the file itself: it cannot be read on
+            yield error
+
+
+class _Reader:
+    """Sentences of one file; it finds out the format as it goes."""
+
+    def __init__(self, name: str, columns: Columns, multiroot: bool) -> None:
+        self.name = name
+        self.columns = columns
+        self.multiroot = multiroot
+        self.format: Format | None = None
+
+    def parse(self, block: str, line: int) -> Sentence:
+        if self.format is None:
+            self.format = find_format(block)
+        if self.format in ("conllx", "conll09"):
+            block = as_conllu(block, self.name, line=line, format=self.format, columns=self.columns)
+        elif self.columns == "predicted":
+            problem = "no predicted columns: this is not CoNLL-X or CoNLL-09, or PHEAD is empty"
+            raise TreebankError(problem, source=self.name, line=line)
+        return parse_sentence(block, self.name, line=line, multiroot=self.multiroot)
 
 
 def write_conllu(
-    sentences: Iterable[Sentence], target: str | os.PathLike[str] | IO[bytes] | IO[str]
+    sentences: Iterable[Sentence], target: Target, *, format: Format = "conllu"
 ) -> None:
-    """Write sentences to a file."""
-    text = "".join(sentence.to_conllu() for sentence in sentences)
-    if isinstance(target, (str, os.PathLike)):
-        with open(target, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-    else:
-        try:
-            target.write(text)  # type: ignore[arg-type]
-        except TypeError:
-            target.write(text.encode())  # type: ignore[arg-type]
+    """Write sentences to a path, `-` for standard output, or an open file.
+
+    What was read from a UD file and not changed is written back byte for byte. A path that ends in
+    `.gz` is packed. A file is there as a whole or not at all: until the last sentence is written,
+    the path keeps what it had, so it may be the one that the sentences are read from.
+    """
+    with open_target(target) as write:
+        for sentence in sentences:
+            write(to_format(sentence, format))

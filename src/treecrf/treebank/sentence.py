@@ -14,7 +14,7 @@ COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "de
 
 @dataclass(slots=True)
 class Token:
-    """A syntactic word. `head` is 0 for the root and -1 where it is not annotated (`_` in a file)."""
+    """A syntactic word; `head` is 0 for the root, -1 where it is not annotated (`_` in a file)."""
 
     id: int
     form: str

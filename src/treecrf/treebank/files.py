@@ -1,0 +1,152 @@
+"""Files in and out: plain, gzip or a stream; read in pieces, written whole or not at all."""
+
+import contextlib
+import gzip
+import io
+import os
+import shutil
+import stat
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, TypeAlias, cast
+
+from treecrf.treebank.errors import TreebankError
+
+__all__ = ["Target", "open_source", "open_target", "read_blocks"]
+
+Target: TypeAlias = str | os.PathLike[str] | IO[bytes] | IO[str]
+
+_CHUNK = 1 << 18
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+@contextlib.contextmanager
+def open_source(source: Target) -> Iterator[tuple[IO[bytes] | IO[str], str]]:
+    """A file to read from, unpacked where it is gzip, and its name; `-` is standard input."""
+    if not isinstance(source, (str, os.PathLike)):
+        name = getattr(source, "name", None)
+        yield _unpacked(source), name if isinstance(name, str) else "<file>"
+    elif os.fspath(source) == "-":
+        yield _unpacked(getattr(sys.stdin, "buffer", sys.stdin)), "<stdin>"
+    else:
+        with open(source, "rb") as file:
+            yield _unpacked(file), os.fspath(source)
+
+
+def _unpacked(file: IO[bytes] | IO[str]) -> IO[bytes] | IO[str]:
+    if isinstance(file, io.TextIOBase):
+        return file
+    if hasattr(file, "peek"):
+        start = file.peek(2)[:2]
+    elif file.seekable():
+        place = file.tell()
+        start = file.read(2)
+        file.seek(place)
+    else:
+        return file
+    return cast(IO[bytes], gzip.open(cast(IO[bytes], file))) if start == _GZIP_MAGIC else file
+
+
+def read_blocks(file: IO[bytes] | IO[str], name: str) -> Iterator[tuple[int, str]]:
+    """What stands between the empty lines of a file, each with the number of its first line."""
+    line = 1
+    rest = ""
+    for text in _chunks(file, name):
+        blocks = (rest + text).split("\n\n")
+        rest = blocks.pop()
+        for block in blocks:
+            if block[:1] in ("\n", ""):
+                line += len(block) - len(block := block.lstrip("\n"))
+            if block:
+                yield line, block
+            line += block.count("\n") + 2
+    cut_off = rest.strip("\n")
+    if cut_off:
+        line += rest.rstrip("\n").count("\n")
+        problem = "the file ends inside a sentence: there is no empty line after its last word"
+        raise TreebankError(problem, source=name, line=line)
+
+
+def _chunks(file: IO[bytes] | IO[str], name: str) -> Iterator[str]:
+    """Pieces of a file that end where a line ends, with `\\n` as the line break."""
+    line = 1
+    # A pipe gives what it has: no waiting until a whole piece is full.
+    read: Callable[[int], bytes | str] = getattr(file, "read1", file.read)
+    while True:
+        try:
+            chunk = read(_CHUNK)
+            if chunk and chunk[-1:] not in (b"\n", "\n"):
+                chunk += file.readline()  # type: ignore[operator]
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise TreebankError(f"broken gzip data: {error}", source=name, line=line) from None
+        except UnicodeDecodeError as error:
+            raise TreebankError(f"not UTF-8: {error.reason}", source=name, line=line) from None
+        if not chunk:
+            return
+        broken = None
+        if isinstance(chunk, bytes):
+            try:
+                text = chunk.decode("utf-8")
+            except UnicodeDecodeError as error:
+                broken = error
+                text = chunk[: chunk.rfind(b"\n", 0, error.start) + 1].decode("utf-8")
+        else:
+            text = chunk
+        if line == 1:
+            text = text.removeprefix("\ufeff")
+        line += text.count("\n")
+        yield text.replace("\r\n", "\n") if "\r" in text else text
+        if broken is not None:
+            byte = broken.object[broken.start]
+            problem = f"not UTF-8: {broken.reason} (byte 0x{byte:02x})"
+            raise TreebankError(problem, source=name, line=line)
+
+
+@contextlib.contextmanager
+def open_target(target: Target) -> Iterator[Callable[[str], object]]:
+    """Something that writes text to a file; a path has its old content until all is written."""
+    if not isinstance(target, (str, os.PathLike)):
+        yield _writer(target)
+    elif os.fspath(target) == "-":
+        sys.stdout.flush()
+        yield _writer(getattr(sys.stdout, "buffer", sys.stdout))
+        sys.stdout.flush()
+    else:
+        # Through a link to the file it names; a device or a pipe has nothing to keep.
+        path = Path(os.path.realpath(target))
+        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
+            with open(path, "wb") as file:
+                yield _writer(file)
+            return
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            with open(temporary, "xb") as file:
+                if path.suffix == ".gz":
+                    # No name and time in it: the same sentences give the same bytes.
+                    with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                        yield _writer(packed)  # type: ignore[arg-type]
+                else:
+                    yield _writer(file)
+                file.flush()
+                os.fsync(file.fileno())
+            if path.exists():
+                shutil.copymode(path, temporary)
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+
+
+def _writer(file: IO[bytes] | IO[str]) -> Callable[[str], object]:
+    if hasattr(file, "encoding"):
+        return file.write  # type: ignore[return-value]
+    return lambda text: file.write(_encode(text))  # type: ignore[arg-type]
+
+
+def _encode(text: str) -> bytes:
+    try:
+        return text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        character = error.object[error.start]
+        raise TreebankError(f"UTF-8 has no such character: {character!r}") from None
