@@ -12,6 +12,7 @@ from treecrf.treebank.errors import TreebankError
 __all__ = [
     "adjacent_siblings",
     "crossing_arcs",
+    "descent",
     "find_cycle",
     "is_projective",
     "is_tree",
@@ -126,7 +127,7 @@ def nonprojective_arcs(heads: Sequence[int]) -> list[int]:
         raise TreebankError("the tree is partial; non-projective arcs are those of a full tree")
     if is_projective(heads):
         return []
-    first, last = _descent(heads)
+    first, last = descent(heads)
     lowest, highest = _Range(first, min), _Range(first, max)
     arcs = []
     for word in range(1, len(heads)):
@@ -139,13 +140,16 @@ def nonprojective_arcs(heads: Sequence[int]) -> list[int]:
     return arcs
 
 
-def _descent(heads: Sequence[int]) -> tuple[list[int], list[int]]:
+def descent(heads: Sequence[int]) -> tuple[list[int], list[int]]:
     """For each token, the first and the last place in preorder of it and its descendants."""
     children: list[list[int]] = [[] for _ in heads]
-    for word in range(1, len(heads)):
-        children[heads[word]].append(word)
-    order = []
     stack = [0]
+    for word in range(1, len(heads)):
+        if heads[word] < 0:
+            stack.append(word)
+        else:
+            children[heads[word]].append(word)
+    order = []
     while stack:
         order.append(stack.pop())
         stack += children[order[-1]]
@@ -153,8 +157,9 @@ def _descent(heads: Sequence[int]) -> tuple[list[int], list[int]]:
     last = [0] * len(heads)
     for place, token in enumerate(order):
         first[token] = last[token] = place
-    for token in reversed(order[1:]):
-        last[heads[token]] = max(last[heads[token]], last[token])
+    for token in reversed(order):
+        if token and heads[token] >= 0:
+            last[heads[token]] = max(last[heads[token]], last[token])
     return first, last
 
 
