@@ -1,13 +1,12 @@
 """Which words a metric leaves out as punctuation."""
 
 import unicodedata
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Literal
 
-from treecrf.treebank.conllu import Token
+from treecrf.treebank.sentence import Sentence
 
-__all__ = ["PTB_PUNCTUATION_TAGS", "Punctuation", "ignored_by"]
+__all__ = ["PTB_PUNCTUATION_TAGS", "Punctuation", "punctuation"]
 
 Punctuation = Literal["keep", "unicode", "tag"]
 
@@ -15,27 +14,19 @@ Punctuation = Literal["keep", "unicode", "tag"]
 PTB_PUNCTUATION_TAGS = frozenset({"``", "''", ":", ",", "."})
 
 
-def ignored_by(punct: Punctuation) -> Callable[[Token], bool] | None:
-    """The test for a word that is left out, or None where every word is scored."""
-    match punct:
-        case "keep":
-            return None
-        case "unicode":
-            return _is_unicode_punctuation
-        case "tag":
-            return _has_punctuation_tag
+def punctuation(sentence: Sentence, punct: Punctuation) -> list[bool]:
+    """For each word, whether it is punctuation that is left out."""
+    if punct == "keep":
+        return [False] * len(sentence)
+    if punct == "unicode":
+        return [_is_punctuation(form) for form in sentence.forms]
+    if punct == "tag":
+        # A file with one column of tags has it in XPOS, or (some CoNLL-X files) in UPOS alone.
+        tags = zip(sentence.column("xpos"), sentence.column("upos"), strict=True)
+        return [(upos if xpos == "_" else xpos) in PTB_PUNCTUATION_TAGS for xpos, upos in tags]
     raise ValueError(f"punct is 'keep', 'unicode' or 'tag', not {punct!r}")
 
 
-def _is_unicode_punctuation(token: Token) -> bool:
-    return _all_punctuation(token.form)
-
-
 @lru_cache(maxsize=4096)
-def _all_punctuation(form: str) -> bool:
+def _is_punctuation(form: str) -> bool:
     return all(unicodedata.category(character).startswith("P") for character in form)
-
-
-def _has_punctuation_tag(token: Token) -> bool:
-    tag = token.upos if token.xpos == "_" else token.xpos
-    return tag in PTB_PUNCTUATION_TAGS
