@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 import treecrf
-from treecrf.cli import data
+from treecrf.cli import compare, data, score
 from treecrf.treebank.errors import TreebankError
 
 __all__ = ["app", "main"]
@@ -44,6 +44,8 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(score.score)
+app.command()(compare.compare)
 app.add_typer(data.app, name="data")
 
 
