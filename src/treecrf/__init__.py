@@ -7,13 +7,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from treecrf.treebank.sentence import Sentence, Token
+    from treecrf.treebank.sentence import Sentence
+    from treecrf.treebank.tokens import Token
 
     __version__: str
 
 __all__ = ["Sentence", "Token", "__version__"]
 
-_HOMES = {"Sentence": "treecrf.treebank.sentence", "Token": "treecrf.treebank.sentence"}
+_HOMES = {"Sentence": "treecrf.treebank.sentence", "Token": "treecrf.treebank.tokens"}
 
 
 def __getattr__(name: str) -> object:

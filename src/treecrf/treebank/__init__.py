@@ -5,8 +5,9 @@ from treecrf.treebank.conllu import read_conllu, write_conllu
 from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.metrics import Evaluation, evaluate
 from treecrf.treebank.scores import Score
-from treecrf.treebank.sentence import EmptyNode, Multiword, Sentence, Token
+from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.significance import Comparison, Difference, compare
+from treecrf.treebank.tokens import EmptyNode, Multiword, Token
 
 __all__ = [
     "Comparison",

@@ -9,7 +9,8 @@ import re
 from typing import NoReturn
 
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.sentence import COLUMNS, Sentence
+from treecrf.treebank.sentence import Sentence
+from treecrf.treebank.tokens import COLUMNS
 from treecrf.treebank.trees import find_cycle, roots
 
 __all__ = ["parse_sentence"]

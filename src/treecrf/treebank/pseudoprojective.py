@@ -18,15 +18,42 @@ from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from treecrf.treebank.errors import TreebankError
+from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.trees import descent, find_cycle, is_projective, nonprojective_arcs
 
-__all__ = ["ENCODINGS", "Encoding", "lift", "restore"]
+__all__ = ["ENCODINGS", "Encoding", "deproject", "lift", "project", "restore"]
 
 Encoding: TypeAlias = Literal["head", "path", "head+path"]
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
 
 _SPECIAL = re.compile(r"[\\↑↓]")
 _MARKED = re.compile(r"((?:\\.?|[^\\↑↓])*)(?:(↑)((?:\\.?|[^\\↑↓])*))?(↓?)")
+
+
+def project(sentence: Sentence, *, encoding: Encoding = "head+path") -> Sentence:
+    """The sentence with a projective tree: see `lift`."""
+    try:
+        heads, deprels = lift(sentence.heads, sentence.deprels, encoding=encoding)
+    except TreebankError as error:
+        raise sentence.error(error.problem) from None
+    return _with_tree(sentence, heads, deprels)
+
+
+def deproject(
+    sentence: Sentence, *, encoding: Encoding = "head+path", fixed: Collection[int] = ()
+) -> Sentence:
+    """The sentence with its lifted arcs put back: see `restore`."""
+    heads, deprels = restore(sentence.heads, sentence.deprels, encoding=encoding, fixed=fixed)
+    return _with_tree(sentence, heads, deprels)
+
+
+def _with_tree(sentence: Sentence, heads: list[int], deprels: list[str]) -> Sentence:
+    changed = sentence.copy()
+    if heads != sentence.heads:
+        changed.heads = heads
+    if deprels != sentence.deprels:
+        changed.deprels = deprels
+    return changed
 
 
 def lift(

@@ -1,81 +1,14 @@
-"""A sentence of a treebank: its words, multiword tokens, empty nodes and comments."""
+"""A sentence of a treebank: its tokens, its comments and its tree."""
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import asdict, replace
 from typing import Any
 
 from treecrf.treebank.errors import TreebankError
+from treecrf.treebank.tokens import COLUMNS, EmptyNode, Multiword, Token
 
-__all__ = ["COLUMNS", "EmptyNode", "Multiword", "Sentence", "Token"]
-
-COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
-
-
-@dataclass(slots=True)
-class Token:
-    """A syntactic word; `head` is 0 for the root, -1 where it is not annotated (`_` in a file)."""
-
-    id: int
-    form: str
-    lemma: str = "_"
-    upos: str = "_"
-    xpos: str = "_"
-    feats: str = "_"
-    head: int = -1
-    deprel: str = "_"
-    deps: str = "_"
-    misc: str = "_"
-
-    def to_conllu(self) -> str:
-        """The line of this word, without a line break."""
-        head = "_" if self.head < 0 else self.head
-        return (
-            f"{self.id}\t{self.form}\t{self.lemma}\t{self.upos}\t{self.xpos}\t{self.feats}"
-            f"\t{head}\t{self.deprel}\t{self.deps}\t{self.misc}"
-        )
-
-
-@dataclass(slots=True)
-class Multiword:
-    """A token of the text that stands for the words `first` to `last`, such as "don't"."""
-
-    first: int
-    last: int
-    form: str
-    lemma: str = "_"
-    upos: str = "_"
-    xpos: str = "_"
-    feats: str = "_"
-    head: str = "_"
-    deprel: str = "_"
-    deps: str = "_"
-    misc: str = "_"
-
-    def to_conllu(self) -> str:
-        """The line of this token, without a line break."""
-        return "\t".join((f"{self.first}-{self.last}", *astuple(self)[2:]))
-
-
-@dataclass(slots=True)
-class EmptyNode:
-    """A node of the enhanced graph without a word: `8.1` is the first one after word 8."""
-
-    after: int
-    number: int
-    form: str
-    lemma: str = "_"
-    upos: str = "_"
-    xpos: str = "_"
-    feats: str = "_"
-    head: str = "_"
-    deprel: str = "_"
-    deps: str = "_"
-    misc: str = "_"
-
-    def to_conllu(self) -> str:
-        """The line of this node, without a line break."""
-        return "\t".join((f"{self.after}.{self.number}", *astuple(self)[2:]))
+__all__ = ["Sentence", "Token"]
 
 
 class Sentence:
@@ -208,6 +141,21 @@ class Sentence:
         self._empty_nodes = empty_nodes
         self._body = None
         del self._forms, self._heads, self._deprels
+
+    def copy(self) -> "Sentence":
+        """A sentence that can be changed without changing this one."""
+        other = Sentence.__new__(Sentence)
+        other.comments = self.comments[:]
+        other.probs = None if self.probs is None else self.probs[:]
+        other.source, other.line = self.source, self.line
+        other._body = self._body
+        if self._body is not None:
+            other._forms, other._heads, other._deprels = self._forms, self._heads, self._deprels
+        else:
+            other._tokens = [replace(token) for token in self._tokens]
+            other._multiwords = [replace(multiword) for multiword in self._multiwords]
+            other._empty_nodes = [replace(node) for node in self._empty_nodes]
+        return other
 
     @property
     def tokens(self) -> list[Token]:
