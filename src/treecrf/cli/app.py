@@ -24,8 +24,6 @@ class _Group(TyperGroup):
             return super().invoke(ctx)
         except TreebankError as error:
             problem = str(error)
-        except UnicodeError:
-            raise
         except OSError as error:
             if error.errno == errno.EPIPE:  # `treecrf ... | head` has seen enough
                 raise
@@ -37,7 +35,6 @@ class _Group(TyperGroup):
 
 app = typer.Typer(
     cls=_Group,
-    help="Dependency parsing with tree-structured conditional random fields.",
     # Boxes and colours cost a tenth of a second and are for people to look at.
     rich_markup_mode="rich" if sys.stdout.isatty() else None,
     no_args_is_help=True,
@@ -49,13 +46,22 @@ app.command()(compare.compare)
 app.add_typer(data.app, name="data")
 
 
-@app.callback()
-def options(
-    version: Annotated[bool, typer.Option("--version", help="Print the version.")] = False,
-) -> None:
-    if version:
+def _print_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"treecrf {treecrf.__version__}")
         raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Dependency parsing with tree-structured conditional random fields."""
 
 
 def main() -> None:

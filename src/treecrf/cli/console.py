@@ -1,4 +1,4 @@
-"""What commands print: tables, JSON, progress. The one module that imports rich, when it is used."""
+"""What commands print: tables, trees, JSON, progress. Only here is rich imported, when needed."""
 
 import json
 import sys
@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, TypeVar
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["print_json", "print_table", "track"]
+    from treecrf.treebank import Sentence
+
+__all__ = ["print_json", "print_table", "print_tree", "track"]
 
 Item = TypeVar("Item")
 
@@ -47,6 +49,30 @@ def print_table(
     _console().print(table)
 
 
+def print_tree(sentence: "Sentence") -> None:
+    """A sentence, a word a line, with its arcs on the left."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from treecrf.treebank.drawing import draw_arcs
+
+    console = _console(width=10_000)  # a long line is the terminal's to wrap; none is cut
+    if sentence.sent_id:
+        console.print(Text(sentence.sent_id, style="dim"))
+    console.print(Text(sentence.text, style="bold"))
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for _ in range(4):
+        grid.add_column(no_wrap=True)
+    for arcs, token in zip(draw_arcs([0, *sentence.heads]), sentence.tokens, strict=True):
+        grid.add_row(
+            Text(arcs, style="cyan") + Text(token.form, style="default"),
+            Text("" if token.upos == "_" else token.upos, style="dim"),
+            Text("" if token.deprel == "_" else token.deprel, style="green"),
+            Text(str(token.id), style="dim", justify="right"),
+        )
+    console.print(grid)
+
+
 def track(items: Iterable[Item], what: str, *, total: int | None = None) -> Iterator[Item]:
     """The items, with a progress line on standard error where that is a terminal."""
     if not sys.stderr.isatty():
@@ -65,8 +91,9 @@ def track(items: Iterable[Item], what: str, *, total: int | None = None) -> Iter
         yield from bar.track(items, total=total, description=what)
 
 
-def _console() -> "Console":
+def _console(width: int | None = None) -> "Console":
     from rich.console import Console
 
-    # A pipe has no width to fit in.
-    return Console(width=None if sys.stdout.isatty() else 200, highlight=False)
+    if width is None and not sys.stdout.isatty():
+        width = 200  # a pipe has no width to fit in
+    return Console(width=width, highlight=False)

@@ -1,11 +1,11 @@
 """A tree drawn with box-drawing characters: a line a word, the arcs to the left of the words.
 
-The dependents of a word hang on a vertical line of its own, its rail, and a rail stands to the right
-of the rail that its word hangs on:
+The dependents of a word hang on a vertical line of its own, its rail, and a rail stands to the
+right of the rail that its word hangs on:
 
-    ┌─▶ I
-    ──┬─▶ saw        ┬ ┴ ┼   the line of a word meets its own rail
-      ├─▶ her        ┌ ├ └   a line leaves the rail of its head
+      ┌─▶ I
+    ──┼─▶ saw        ┬ ┴ ┼   the line of a word meets its own rail
+      └─▶ her        ┌ ├ └   the line of a word leaves the rail of its head
 
 Where arcs cross, the line of a word runs over rails that are not its own, which show a gap there.
 """
