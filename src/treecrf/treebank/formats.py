@@ -7,6 +7,7 @@ CoNLL-09  ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL FIL
 from typing import Literal, TypeAlias
 
 from treecrf.treebank.errors import TreebankError
+from treecrf.treebank.parsing import wrong_columns
 from treecrf.treebank.sentence import Sentence
 
 __all__ = ["Columns", "Format", "as_conllu", "find_format", "to_format"]
@@ -54,8 +55,7 @@ def as_conllu(block: str, source: str, *, line: int, format: Format, columns: Co
         row = text.split("\t")
         if (len(row) < _COLUMNS_OF_CONLL09) if format == "conll09" else (len(row) != 10):
             expected = "10" if format == "conllx" else f"{_COLUMNS_OF_CONLL09} or more"
-            problem = f"{expected} columns expected, separated by tabs, and {len(row)} found"
-            raise TreebankError(problem, source=source, line=number)
+            raise TreebankError(wrong_columns(expected, text), source=source, line=number)
         cells = ["_" if place is None else row[place] for place in places]
         lines.append("\t".join([row[0], *cells, "_", "_"]))
     return "\n".join(lines)

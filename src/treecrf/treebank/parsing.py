@@ -13,7 +13,7 @@ from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.tokens import COLUMNS
 from treecrf.treebank.trees import find_cycle, roots
 
-__all__ = ["parse_sentence"]
+__all__ = ["parse_sentence", "wrong_columns"]
 
 # Most sentences find their ids and heads here; longer ones are read line by line.
 _IDS = [str(number) for number in range(1, 1024)]
@@ -89,8 +89,7 @@ class _Lines:
         if len(row) != 10:
             if text.startswith("#"):
                 self._fail(number, "a comment inside a sentence; its place is before the words")
-            found = f"{len(row)} found in {_short(text)}"
-            self._fail(number, f"10 columns expected, with tabs between them, and {found}")
+            self._fail(number, wrong_columns("10", text))
         if "" in row:
             name = COLUMNS[row.index("")].upper()
             self._fail(number, f"column {name} is empty; _ stands for nothing")
@@ -141,6 +140,14 @@ class _Lines:
 
     def _fail(self, number: int, problem: str) -> NoReturn:
         raise TreebankError(problem, source=self.source, line=number)
+
+
+def wrong_columns(expected: str, text: str) -> str:
+    """What is wrong with a line that has not as many columns as expected."""
+    found = text.count("\t") + 1
+    return (
+        f"{expected} columns expected, with tabs between them, and {found} found in {_short(text)}"
+    )
 
 
 def _path(words: list[int]) -> str:

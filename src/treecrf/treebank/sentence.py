@@ -270,7 +270,7 @@ class Sentence:
     def to_conllu(self) -> str:
         """The lines of the sentence and the empty line after them."""
         for comment in self.comments:
-            if not comment.startswith("#") or "\n" in comment:
+            if not comment.startswith("#") or "\n" in comment or comment.endswith("\r"):
                 raise self.error(f"a comment is one line that starts with #, not {comment!r}")
         lines = [*self.comments, self._body] if self._body is not None else self._lines()
         return "\n".join(lines) + "\n\n"
@@ -293,9 +293,15 @@ class Sentence:
                 lines += [node.to_conllu() for node in after.pop(number, ())]
         if before or after:
             raise self.error("a multiword token or an empty node is outside the sentence")
+        if not self._tokens:
+            raise self.error("a sentence without words")
         for line in lines:
-            if line.count("\t") != 9 or "\n" in line or "\r" in line:
+            row = line.split("\t")
+            if len(row) != 10 or "\n" in line or line.endswith("\r"):
                 raise self.error(f"a column holds a tab or a line break: {line!r}")
+            if "" in row:
+                name = COLUMNS[row.index("")].upper()
+                raise self.error(f"column {name} of word {row[0]} is empty; _ stands for nothing")
         return self.comments + lines
 
     def to_dict(self) -> dict[str, Any]:
