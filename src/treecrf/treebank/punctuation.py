@@ -21,10 +21,17 @@ def punctuation(sentence: Sentence, punct: Punctuation) -> list[bool]:
     if punct == "unicode":
         return [_is_punctuation(form) for form in sentence.forms]
     if punct == "tag":
-        # A file with one column of tags has it in XPOS, or (some CoNLL-X files) in UPOS alone.
         tags = zip(sentence.column("xpos"), sentence.column("upos"), strict=True)
-        return [(upos if xpos == "_" else xpos) in PTB_PUNCTUATION_TAGS for xpos, upos in tags]
+        return [_is_punctuation_tag(xpos, upos) for xpos, upos in tags]
     raise ValueError(f"punct is 'keep', 'unicode' or 'tag', not {punct!r}")
+
+
+def _is_punctuation_tag(xpos: str, upos: str) -> bool:
+    # Some files have all their tags in UPOS; in one of Universal Dependencies without XPOS, PUNCT
+    # is the only word there is for it.
+    if xpos == "_":
+        return upos == "PUNCT" or upos in PTB_PUNCTUATION_TAGS
+    return xpos in PTB_PUNCTUATION_TAGS
 
 
 @lru_cache(maxsize=4096)
