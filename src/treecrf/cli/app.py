@@ -4,6 +4,7 @@ Modules of commands are imported here, so they import at their top nothing heavi
 """
 
 import errno
+import io
 import sys
 from typing import Annotated, Any
 
@@ -66,4 +67,7 @@ def _options(
 
 def main() -> None:
     """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets a ? for an arrow
     app(prog_name="treecrf")
