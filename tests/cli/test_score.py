@@ -135,6 +135,8 @@ def test_options(files: Path, punct: str) -> None:
     assert figures["LAS"]["f1"] == 5 / 6
     assert figures["LA"]["f1"] == 1.0
     assert figures["by_length"]["1-10"]["UCM"] == 0.5
+    output = run(files, "gold.conllu", "system.conllu", "--punct", punct)
+    assert output.endswith("\n2 sentences, 6 words scored, 1 ignored as punctuation\n")
 
 
 def test_standard_input(files: Path) -> None:

@@ -60,6 +60,7 @@ def test_subtypes_can_be_cut() -> None:
 def test_punctuation_by_unicode_class() -> None:
     result = evaluate([GOLD], [SYSTEM], punct="unicode")
     assert result.uas == Score(5, 6, 6)
+    assert (result.words, result.ignored) == (6, 2)
     # Without "," and "." the siblings are (2, 3, 7), (7, 6, 5) and, of the system, (7, 6, 5).
     assert result.sib == Score(1, 2, 1)
 

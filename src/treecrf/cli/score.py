@@ -102,7 +102,8 @@ def score(
     rows = [_row(name, item) for name, item in evaluation.scores.items()]
     rows += [[name, "-", "-", "-"] for name in evaluation.missing]
     print_table(NAMES, rows)
-    typer.echo(f"{evaluation.sentences:,} sentences, {evaluation.words:,} words scored")
+    ignored = "" if punct == "keep" else f", {evaluation.ignored:,} ignored as punctuation"
+    typer.echo(f"{evaluation.sentences:,} sentences, {evaluation.words:,} words scored{ignored}")
     for name, reason in evaluation.missing.items():
         typer.echo(f"{name} is empty: {reason}")
     if by is not None:

@@ -25,6 +25,8 @@ class Evaluation:
     sentences: int
     words: int
     """The words that are scored: annotated in the reference, not ignored as punctuation."""
+    ignored: int
+    """The words that are ignored as punctuation."""
     by_relation: Breakdown = field(repr=False)
     by_length: Breakdown = field(repr=False)
     by_distance: Breakdown = field(repr=False)
@@ -102,8 +104,10 @@ def evaluate(
     totals = Totals()
     totals_by_length = {group: Totals() for group in LENGTHS}
     words: Counter[ScoredWord] = Counter()
+    number_ignored = 0
     for reference, answer in pair_sentences(gold, {"system": system}):
         ignored = punctuation(reference, punct)
+        number_ignored += sum(ignored)
         scored = scored_words(reference, answer, ignored=ignored, subtypes=subtypes)
         words.update(scored)
         counts = count_sentence(reference, answer, scored, ignored=ignored)
@@ -119,6 +123,7 @@ def evaluate(
         missing=missing,
         sentences=totals.sentences,
         words=scores["UAS"].gold,
+        ignored=number_ignored,
         by_relation=by_relation(words),
         by_length={
             group: {name: score for name, score in part.scores().items() if name in scores}
