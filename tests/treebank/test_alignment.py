@@ -7,8 +7,16 @@ import pytest
 from hypothesis import given, settings
 from udtools import udeval
 
+from tests.treebank.strategies import parses
 from tests.treebank.texts import text_pairs
-from treecrf.treebank import Score, TreebankError, evaluate_conll18, read_conllu
+from treecrf.treebank import (
+    Score,
+    Sentence,
+    TreebankError,
+    evaluate,
+    evaluate_conll18,
+    read_conllu,
+)
 from treecrf.treebank.alignment import Text, align
 
 METRICS = (
@@ -102,6 +110,18 @@ def test_empty_files_score_nothing() -> None:
 @given(text_pairs())
 def test_figures_are_those_of_the_official_evaluator(pair: tuple[str, str]) -> None:
     assert_official_figures(*pair)
+
+
+@settings(max_examples=50)
+@given(parses(systems=1))
+def test_same_words_have_the_scores_of_plain_evaluation(
+    treebanks: tuple[list[Sentence], ...],
+) -> None:
+    scores = evaluate_conll18(*treebanks)
+    plain = evaluate(*treebanks, subtypes="cut")
+    for name in ("UAS", "LAS"):
+        assert scores[name].correct == plain[name].correct
+        assert scores[name].f1 == scores[name].aligned_accuracy == plain[name].f1
 
 
 def test_different_texts_are_an_error_that_says_where() -> None:
