@@ -7,7 +7,7 @@ from treecrf.treebank.scores import Score
 from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.trees import adjacent_siblings
 
-__all__ = ["ScoredWord", "SentenceCounts", "Subtypes", "Totals", "count_sentence", "scored_words"]
+__all__ = ["Counts", "ScoredWord", "Subtypes", "count_sentence", "scored_words"]
 
 Subtypes = Literal["keep", "cut"]
 
@@ -26,21 +26,39 @@ class ScoredWord(NamedTuple):
     right_head: bool
 
 
-class SentenceCounts(NamedTuple):
-    """What there is to score in a sentence, and how much of it is right."""
+class Counts(NamedTuple):
+    """What there is to score in a sentence or in several, and how much of it is right."""
 
-    words: int
-    right_heads: int
-    right_relations: int
-    right_arcs: int
+    words: int = 0
+    right_heads: int = 0
+    right_relations: int = 0
+    right_arcs: int = 0
     """Words with the right head and the right relation."""
-    gold_siblings: int
-    system_siblings: int
-    right_siblings: int
-    open_words: int
+    gold_siblings: int = 0
+    system_siblings: int = 0
+    right_siblings: int = 0
+    open_words: int = 0
     """Words that would be scored if the reference had a head for them."""
-    annotated: bool
-    """Whether the reference has any head at all."""
+    sentences: int = 0
+    """Sentences with a head in the reference; the others cannot be matched or missed."""
+    matches: int = 0
+    labelled_matches: int = 0
+
+    def plus(self, other: "Counts") -> "Counts":
+        return Counts(*map(add, self, other))
+
+    def scores(self) -> dict[str, Score]:
+        """The metrics by name, without SIB where the reference is partial."""
+        scores = {
+            "UAS": Score(self.right_heads, self.words, self.words),
+            "LAS": Score(self.right_arcs, self.words, self.words),
+            "LA": Score(self.right_relations, self.words, self.words),
+            "UCM": Score(self.matches, self.sentences, self.sentences),
+            "LCM": Score(self.labelled_matches, self.sentences, self.sentences),
+        }
+        if not self.open_words:
+            scores["SIB"] = Score(self.right_siblings, self.gold_siblings, self.system_siblings)
+        return scores
 
 
 def scored_words(
@@ -72,22 +90,28 @@ def scored_words(
 
 def count_sentence(
     gold: Sentence, system: Sentence, words: list[ScoredWord], *, ignored: list[bool]
-) -> SentenceCounts:
+) -> Counts:
     """The counts of a sentence whose scored words are these."""
+    right_heads = sum(word.right_head for word in words)
+    right_relations = sum(word.gold_relation == word.system_relation for word in words)
+    right_arcs = sum(
+        word.right_head and word.gold_relation == word.system_relation for word in words
+    )
     gold_siblings = _siblings(gold.heads, ignored)
     system_siblings = _siblings(system.heads, ignored)
-    return SentenceCounts(
+    annotated = any(head >= 0 for head in gold.heads)
+    return Counts(
         words=len(words),
-        right_heads=sum(word.right_head for word in words),
-        right_relations=sum(word.gold_relation == word.system_relation for word in words),
-        right_arcs=sum(
-            word.right_head and word.gold_relation == word.system_relation for word in words
-        ),
+        right_heads=right_heads,
+        right_relations=right_relations,
+        right_arcs=right_arcs,
         gold_siblings=len(gold_siblings),
         system_siblings=len(system_siblings),
         right_siblings=len(gold_siblings & system_siblings),
         open_words=len(gold) - sum(ignored) - len(words),
-        annotated=any(head >= 0 for head in gold.heads),
+        sentences=int(annotated),
+        matches=int(annotated and right_heads == len(words)),
+        labelled_matches=int(annotated and right_arcs == len(words)),
     )
 
 
@@ -109,35 +133,3 @@ def _siblings(heads: list[int], ignored: list[bool]) -> set[tuple[int, int, int]
     """The adjacent siblings of the tree without the ignored words: a comma hides no sibling."""
     kept = [-1 if skip else head for head, skip in zip(heads, ignored, strict=True)]
     return set(adjacent_siblings([0, *kept]))
-
-
-class Totals:
-    """The counts of several sentences, and the metrics that follow from them."""
-
-    def __init__(self) -> None:
-        self.sums = SentenceCounts(0, 0, 0, 0, 0, 0, 0, 0, False)
-        self.sentences = 0
-        self.matched = 0
-        self.matched_with_relations = 0
-
-    def add(self, counts: SentenceCounts) -> None:
-        self.sums = SentenceCounts(*map(add, self.sums, counts))
-        # A sentence without a head in the reference cannot be matched or missed.
-        if counts.annotated:
-            self.sentences += 1
-            self.matched += counts.right_heads == counts.words
-            self.matched_with_relations += counts.right_arcs == counts.words
-
-    def scores(self) -> dict[str, Score]:
-        """The metrics by name, without SIB where the reference is partial."""
-        sums = self.sums
-        scores = {
-            "UAS": Score(sums.right_heads, sums.words, sums.words),
-            "LAS": Score(sums.right_arcs, sums.words, sums.words),
-            "LA": Score(sums.right_relations, sums.words, sums.words),
-            "UCM": Score(self.matched, self.sentences, self.sentences),
-            "LCM": Score(self.matched_with_relations, self.sentences, self.sentences),
-        }
-        if not sums.open_words:
-            scores["SIB"] = Score(sums.right_siblings, sums.gold_siblings, sums.system_siblings)
-        return scores

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from treecrf.treebank.breakdown import LENGTHS, Breakdown, by_distance, by_relation, length_range
-from treecrf.treebank.counts import ScoredWord, Subtypes, Totals, count_sentence, scored_words
+from treecrf.treebank.counts import Counts, ScoredWord, Subtypes, count_sentence, scored_words
 from treecrf.treebank.pairing import Treebank, pair_sentences
 from treecrf.treebank.punctuation import Punctuation, punctuation
 from treecrf.treebank.scores import Score
@@ -101,8 +101,8 @@ def evaluate(
     cuts what follows the colon in a relation. Words that the reference has no head for are left
     out. Raises `TreebankError` where the two do not have the same sentences and words.
     """
-    totals = Totals()
-    totals_by_length = {group: Totals() for group in LENGTHS}
+    total = Counts()
+    totals_by_length = dict.fromkeys(LENGTHS, Counts())
     words: Counter[ScoredWord] = Counter()
     number_ignored = 0
     for reference, answer in pair_sentences(gold, {"system": system}):
@@ -111,17 +111,18 @@ def evaluate(
         scored = scored_words(reference, answer, ignored=ignored, subtypes=subtypes)
         words.update(scored)
         counts = count_sentence(reference, answer, scored, ignored=ignored)
-        totals.add(counts)
-        totals_by_length[length_range(len(reference))].add(counts)
+        total = total.plus(counts)
+        group = length_range(len(reference))
+        totals_by_length[group] = totals_by_length[group].plus(counts)
 
-    scores = totals.scores()
+    scores = total.scores()
     missing = {}
     if "SIB" not in scores:
-        missing["SIB"] = needs_whole_trees(totals.sums.open_words)
+        missing["SIB"] = needs_whole_trees(total.open_words)
     return Evaluation(
         scores=scores,
         missing=missing,
-        sentences=totals.sentences,
+        sentences=total.sentences,
         words=scores["UAS"].gold,
         ignored=number_ignored,
         by_relation=by_relation(words),

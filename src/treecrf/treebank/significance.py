@@ -8,7 +8,7 @@ the p-value is the share of rounds in which they differ at least as much as the 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from treecrf.treebank.counts import SentenceCounts, Subtypes, count_sentence, scored_words
+from treecrf.treebank.counts import Counts, Subtypes, count_sentence, scored_words
 from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.metrics import needs_whole_trees
 from treecrf.treebank.pairing import Treebank, pair_sentences
@@ -116,23 +116,21 @@ def compare(
     return Comparison(differences, missing, len(parts_a), rounds, seed)
 
 
-def _fractions(counts: SentenceCounts) -> Fractions:
+def _fractions(counts: Counts) -> Fractions:
     """What a sentence adds to the numerator and the denominator of each metric."""
-    matched = counts.annotated and counts.right_heads == counts.words
-    matched_with_relations = counts.annotated and counts.right_arcs == counts.words
     return (
         (
             counts.right_heads,
             counts.right_arcs,
-            matched,
-            matched_with_relations,
+            counts.matches,
+            counts.labelled_matches,
             2 * counts.right_siblings,
         ),
         (
             counts.words,
             counts.words,
-            counts.annotated,
-            counts.annotated,
+            counts.sentences,
+            counts.sentences,
             counts.gold_siblings + counts.system_siblings,
         ),
     )
