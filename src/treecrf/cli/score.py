@@ -39,7 +39,6 @@ COLUMNS: dict[By, dict[str, tuple[str, str]]] = {
         "system": ("UAS", "system"),
         "UAS P": ("UAS", "precision"),
         "UAS R": ("UAS", "recall"),
-        "UAS F1": ("UAS", "f1"),
         "LAS P": ("LAS", "precision"),
         "LAS R": ("LAS", "recall"),
         "LAS F1": ("LAS", "f1"),
