@@ -106,6 +106,35 @@ def test_empty_files_score_nothing() -> None:
     assert evaluate_conll18([], [])["LAS"] == Score(0, 0, 0, 0)
 
 
+PHRASE = """\
+1\tthe\tthe\tDET\tDT\tDefinite=Def|PronType=Art\t2\tdet\t_\t_
+2\tdog\t_\tNOUN\tNN\tNumber=Sing\t0\troot\t_\t_
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "wrong"),
+    [
+        ("\tdet\t", "\tdet:x\t", set()),
+        ("\tdet\t", "\tcase\t", {"LAS", "MLAS"}),
+        ("\tdet\t", "\tnmod\t", {"LAS", "CLAS", "BLEX", "MLAS"}),
+        ("Definite=Def|PronType=Art", "PronType=Art|Definite=Def", set()),
+        ("Number=Sing", "Number=Sing|Typo=Yes", set()),
+        ("Definite=Def|", "", {"UFeats", "AllTags", "MLAS"}),
+        ("DET", "PRON", {"UPOS", "AllTags", "MLAS"}),
+        ("NN", "NNP", {"XPOS", "AllTags"}),
+        ("\tthe\tthe", "\tthe\ta", {"Lemmas"}),
+        ("\tdog\t_", "\tdog\tcat", set()),
+    ],
+)
+def test_each_change_is_seen_by_its_metrics(old: str, new: str, wrong: set[str]) -> None:
+    system = PHRASE.replace(old, new)
+    assert_official_figures(PHRASE, system)
+    scores = evaluate_conll18(io.StringIO(PHRASE), io.StringIO(system))
+    assert {name for name, score in scores.items() if score.f1 < 1} == wrong
+
+
 @settings(max_examples=800, derandomize=True)
 @given(text_pairs())
 def test_figures_are_those_of_the_official_evaluator(pair: tuple[str, str]) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from hypothesis import strategies as st
 
-RELATIONS = ("nsubj", "obj", "obl:arg", "conj", "det", "case", "aux:pass", "punct", "root")
-FEATS = ("_", "Case=Nom", "Case=Nom|Number=Sing", "Number=Sing|Case=Nom", "Case=Nom|Typo=Yes")
+RELATIONS = ("nsubj", "obl:arg", "det", "case", "aux:pass", "punct")
+FEATS = ("_", "Typo=Yes", "Case=Nom|Number=Sing", "Number=Sing|Case=Nom")
 
 
 @dataclass
@@ -163,19 +163,13 @@ def _sentence_lines(sentence: list[Piece]) -> list[str]:
 
 
 EDITS: tuple[Callable[[Text, int, int], None], ...] = (
-    Text.merge,
-    Text.split,
-    Text.split,
-    Text.unfold,
-    Text.respell,
-    Text.move_boundary,
-    Text.relabel,
-    Text.reattach,
+    *(Text.merge, Text.split, Text.split, Text.unfold, Text.respell, Text.move_boundary),
+    *(Text.relabel, Text.relabel, Text.relabel, Text.reattach, Text.reattach),
 )
 
 _edits = st.tuples(st.sampled_from(EDITS), st.integers(0, 50), st.integers(0, 200))
 # Few letters, so that words are often alike; one that lower() makes longer, and a space inside.
-_surfaces = st.text("abB\u0130", min_size=1, max_size=4) | st.just("a\u00a0b")
+_surfaces = st.text("aB\u0130", min_size=1, max_size=4) | st.just("a\u00a0b")
 
 
 @st.composite
