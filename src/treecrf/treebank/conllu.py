@@ -23,8 +23,10 @@ def read_conllu(
     """
     with open_source(source) as (file, name):
         reader = _Reader(name, columns, multiroot)
-        for line, block in read_blocks(file, name):
-            yield reader.parse(block, line)
+        for line, breaks, block in read_blocks(file, name):
+            sentence = reader.parse(block, line, breaks)
+            yield sentence
+            sentence._drop_cells()
 
 
 def check_conllu(source: Target, *, multiroot: bool = False) -> Iterator[Sentence | TreebankError]:
@@ -32,9 +34,9 @@ def check_conllu(source: Target, *, multiroot: bool = False) -> Iterator[Sentenc
     with open_source(source) as (file, name):
         reader = _Reader(name, "gold", multiroot)
         try:
-            for line, block in read_blocks(file, name):
+            for line, breaks, block in read_blocks(file, name):
                 try:
-                    yield reader.parse(block, line)
+                    yield reader.parse(block, line, breaks)
                 except TreebankError as error:
                     yield error
         except TreebankError as error:  # of the file itself: it cannot be read on
@@ -50,7 +52,7 @@ class _Reader:
         self.multiroot = multiroot
         self.format: Format | None = None
 
-    def parse(self, block: str, line: int) -> Sentence:
+    def parse(self, block: str, line: int, breaks: int) -> Sentence:
         if self.format is None:
             self.format = find_format(block)
         if self.format in ("conllx", "conll09"):
@@ -58,7 +60,7 @@ class _Reader:
         elif self.columns == "predicted":
             problem = "no predicted columns: this is not CoNLL-X or CoNLL-09, or PHEAD is empty"
             raise TreebankError(problem, source=self.name, line=line)
-        return parse_sentence(block, self.name, line=line, multiroot=self.multiroot)
+        return parse_sentence(block, self.name, line, breaks, multiroot=self.multiroot)
 
 
 def write_conllu(

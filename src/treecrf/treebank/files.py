@@ -1,5 +1,6 @@
 """Files in and out: plain, gzip or a stream; read in pieces, written whole or not at all."""
 
+import codecs
 import contextlib
 import gzip
 import io
@@ -49,59 +50,65 @@ def _unpacked(file: IO[bytes] | IO[str]) -> IO[bytes] | IO[str]:
     return cast(IO[bytes], gzip.open(cast(IO[bytes], file))) if start == _GZIP_MAGIC else file
 
 
-def read_blocks(file: IO[bytes] | IO[str], name: str) -> Iterator[tuple[int, str]]:
-    """What stands between the empty lines of a file, each with the number of its first line."""
+def read_blocks(file: IO[bytes] | IO[str], name: str) -> Iterator[tuple[int, int, str]]:
+    """What stands between the empty lines of a file: its first line, its line breaks, its text."""
     line = 1
-    rest = ""
-    for text in _chunks(file, name):
-        blocks = (rest + text).split("\n\n")
-        rest = blocks.pop()
-        for block in blocks:
-            if block[:1] in ("\n", ""):
-                line += len(block) - len(block := block.lstrip("\n"))
-            if block:
-                yield line, block
-            line += block.count("\n") + 2
-    cut_off = rest.strip("\n")
-    if cut_off:
-        line += rest.rstrip("\n").count("\n")
-        problem = "the file ends inside a sentence: there is no empty line after its last word"
-        raise TreebankError(problem, source=name, line=line)
-
-
-def _chunks(file: IO[bytes] | IO[str], name: str) -> Iterator[str]:
-    """Pieces of a file that end where a line ends, with `\\n` as the line break."""
-    line = 1
-    # A pipe gives what it has: no waiting until a whole piece is full.
-    read: Callable[[int], bytes | str] = getattr(file, "read1", file.read)
+    rest = b""
+    chunks = _chunks(file)
     while True:
         try:
-            chunk = read(_CHUNK)
-            if chunk and chunk[-1:] not in (b"\n", "\n"):
-                chunk += file.readline()  # type: ignore[operator]
+            chunk = next(chunks, b"")
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise TreebankError(f"broken gzip data: {error}", source=name, line=line) from None
-        except UnicodeDecodeError as error:
-            raise TreebankError(f"not UTF-8: {error.reason}", source=name, line=line) from None
+            problem = f"broken gzip data: {error}"
+            raise TreebankError(problem, source=name, line=line + rest.count(b"\n")) from None
+        except UnicodeError as error:  # of a file that was opened as text
+            problem = f"not UTF-8: {error}"
+            raise TreebankError(problem, source=name, line=line + rest.count(b"\n")) from None
         if not chunk:
-            return
-        broken = None
-        if isinstance(chunk, bytes):
-            try:
-                text = chunk.decode("utf-8")
-            except UnicodeDecodeError as error:
-                broken = error
-                text = chunk[: chunk.rfind(b"\n", 0, error.start) + 1].decode("utf-8")
-        else:
-            text = chunk
-        if line == 1:
-            text = text.removeprefix("\ufeff")
-        line += text.count("\n")
-        yield text.replace("\r\n", "\n") if "\r" in text else text
-        if broken is not None:
-            byte = broken.object[broken.start]
-            problem = f"not UTF-8: {broken.reason} (byte 0x{byte:02x})"
-            raise TreebankError(problem, source=name, line=line)
+            break
+        blocks = (rest + chunk).split(b"\n\n")
+        rest = blocks.pop()
+        for block in blocks:
+            if block[:1] in (b"\n", b""):
+                line += len(block) - len(block := block.lstrip(b"\n"))
+            breaks = block.count(b"\n")
+            if block:
+                try:
+                    text = block.decode()
+                except UnicodeDecodeError as error:
+                    raise _not_utf8(error, name, line) from None
+                yield line, breaks, text
+            line += breaks + 2
+    if rest.strip(b"\n"):
+        try:
+            rest.decode()
+        except UnicodeDecodeError as error:
+            raise _not_utf8(error, name, line) from None
+        problem = "the file ends inside a sentence: there is no empty line after its last word"
+        raise TreebankError(problem, source=name, line=line + rest.rstrip(b"\n").count(b"\n"))
+
+
+def _not_utf8(error: UnicodeDecodeError, name: str, line: int) -> TreebankError:
+    line += error.object.count(b"\n", 0, error.start)
+    problem = f"not UTF-8: {error.reason} (byte 0x{error.object[error.start]:02x})"
+    return TreebankError(problem, source=name, line=line)
+
+
+def _chunks(file: IO[bytes] | IO[str]) -> Iterator[bytes]:
+    """Pieces of a file that end where a line ends, with `\\n` as the line break."""
+    # A pipe gives what it has: no waiting until a whole piece is full.
+    read: Callable[[int], bytes | str] = getattr(file, "read1", file.read)
+    first = True
+    while chunk := read(_CHUNK):
+        if chunk[-1:] not in (b"\n", "\n"):
+            chunk += file.readline()  # type: ignore[operator]
+        if isinstance(chunk, str):
+            chunk = chunk.encode()
+        if first:
+            chunk = chunk.removeprefix(codecs.BOM_UTF8)
+            first = False
+        if chunk:
+            yield chunk.replace(b"\r\n", b"\n") if b"\r" in chunk else chunk
 
 
 @contextlib.contextmanager

@@ -18,14 +18,15 @@ __all__ = ["parse_sentence", "wrong_columns"]
 # Most sentences find their ids and heads here; longer ones are read line by line.
 _IDS = [str(number) for number in range(1, 1024)]
 _HEADS = {"_": -1, "-1": -1, "0": 0} | {text: number for number, text in enumerate(_IDS, 1)}
+_find_head = _HEADS.__getitem__
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _MULTIWORD = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 _EMPTY_NODE = re.compile(r"(0|[1-9][0-9]{0,8})\.([1-9][0-9]{0,8})")
 
 
-def parse_sentence(block: str, source: str, *, line: int, multiroot: bool) -> Sentence:
-    """The sentence of these lines, the first of which is number `line` of the file `source`."""
+def parse_sentence(block: str, source: str, line: int, breaks: int, *, multiroot: bool) -> Sentence:
+    """The sentence of a block of `source` that starts at `line` and has so many line breaks."""
     start = 0
     while block.startswith("#", start):
         start = block.find("\n", start) + 1
@@ -39,12 +40,12 @@ def parse_sentence(block: str, source: str, *, line: int, multiroot: bool) -> Se
     words = (len(cells) + 1) // 11
     if (
         len(cells) == 11 * words - 1
-        and cells[10::11].count("\n") == words - 1 == body.count("\n")
+        and cells[10::11].count("\n") == words - 1 == breaks - len(comments)
         and cells[::11] == _IDS[:words]
         and all(cells)
     ):
         try:
-            heads = [_HEADS[head] for head in cells[6::11]]
+            heads = list(map(_find_head, cells[6::11]))
         except KeyError:
             pass
         else:
@@ -53,13 +54,10 @@ def parse_sentence(block: str, source: str, *, line: int, multiroot: bool) -> Se
                 and not find_cycle([0, *heads])
                 and (multiroot or heads.count(0) <= 1)
             ):
-                forms, deprels = cells[1::11], cells[7::11]
-                return Sentence._from_body(body, comments, forms, heads, deprels, source, line)
+                return Sentence._from_file(body, comments, heads, cells, source, line)
 
-    rows = _Lines(body, source, first_line=line + len(comments))
-    heads = rows.heads(multiroot=multiroot)
-    forms, deprels = [row[1] for row in rows.words], [row[7] for row in rows.words]
-    return Sentence._from_body(body, comments, forms, heads, deprels, source, line)
+    heads = _Lines(body, source, first_line=line + len(comments)).heads(multiroot=multiroot)
+    return Sentence._from_file(body, comments, heads, None, source, line)
 
 
 class _Lines:

@@ -21,9 +21,11 @@ class Sentence:
     """
 
     # A sentence of a file keeps the text of its lines as `_body` and makes its tokens when somebody
-    # asks for them; from then on `_tokens` is what is true and `_body` is gone.
+    # asks for them; from then on `_tokens` is what is true and `_body` is gone. Until the next
+    # sentence is read, `_cells` saves cutting the lines again: `_cells[1::11]` are the forms.
     __slots__ = (
         "_body",
+        "_cells",
         "_deprels",
         "_empty_nodes",
         "_forms",
@@ -38,6 +40,7 @@ class Sentence:
     __hash__ = None  # type: ignore[assignment]
 
     _body: str | None
+    _cells: list[str] | None
     _forms: list[str]
     _heads: list[int]
     _deprels: list[str]
@@ -66,7 +69,7 @@ class Sentence:
             self.deprels = list(deprels)
 
     def _init(self, tokens: list[Token], comments: Iterable[str]) -> None:
-        self._body = None
+        self._body = self._cells = None
         self._tokens = tokens
         self._multiwords = []
         self._empty_nodes = []
@@ -92,55 +95,67 @@ class Sentence:
         return sentence
 
     @classmethod
-    def _from_body(
+    def _from_file(
         cls,
         body: str,
         comments: list[str],
-        forms: list[str],
         heads: list[int],
-        deprels: list[str],
+        cells: list[str] | None,
         source: str,
         line: int,
     ) -> "Sentence":
         """A sentence of a file whose lines have been found to be well-formed."""
         sentence = cls.__new__(cls)
         sentence._body = body
-        sentence._forms = forms
         sentence._heads = heads
-        sentence._deprels = deprels
+        sentence._cells = cells
         sentence.comments = comments
         sentence.probs = None
         sentence.source = source
         sentence.line = line
+        if cells is None:
+            rows = [line.split("\t", 8) for line in body.split("\n")]
+            sentence._forms = [row[1] for row in rows if row[0].isdecimal()]
+            sentence._deprels = [row[7] for row in rows if row[0].isdecimal()]
         return sentence
+
+    def _drop_cells(self) -> None:
+        """Whoever keeps sentences keeps their text, and of the cells what is asked for most."""
+        if self._cells is not None:
+            self._forms = self._cells[1::11]
+            self._deprels = self._cells[7::11]
+            self._cells = None
 
     def _expand(self) -> None:
         """Make the tokens from the text of the lines."""
         if self._body is None:
             return
-        heads = iter(self._heads)
-        tokens: list[Token] = []
-        multiwords: list[Multiword] = []
-        empty_nodes: list[EmptyNode] = []
-        for line in self._body.split("\n"):
-            number, *columns = line.split("\t")
-            if "-" in number:
-                first, last = number.split("-")
-                multiwords.append(Multiword(int(first), int(last), *columns))
-            elif "." in number:
-                after, index = number.split(".")
-                empty_nodes.append(EmptyNode(int(after), int(index), *columns))
-            else:
-                form, lemma, upos, xpos, feats, _, deprel, deps, misc = columns
-                head = next(heads)
-                tokens.append(
-                    Token(int(number), form, lemma, upos, xpos, feats, head, deprel, deps, misc)
-                )
-        self._tokens = tokens
-        self._multiwords = multiwords
-        self._empty_nodes = empty_nodes
-        self._body = None
-        del self._forms, self._heads, self._deprels
+        self._multiwords = []
+        self._empty_nodes = []
+        columns: Sequence[Sequence[str]]
+        if self._cells is not None:
+            columns = [self._cells[column::11] for column in (1, 2, 3, 4, 5, 7, 8, 9)]
+        else:
+            rows = []
+            for line in self._body.split("\n"):
+                row = line.split("\t")
+                if "-" in row[0]:
+                    first, last = row[0].split("-")
+                    self._multiwords.append(Multiword(int(first), int(last), *row[1:]))
+                elif "." in row[0]:
+                    after, number = row[0].split(".")
+                    self._empty_nodes.append(EmptyNode(int(after), int(number), *row[1:]))
+                else:
+                    rows.append(row)
+            columns = list(zip(*rows, strict=True))
+            columns = [*columns[1:6], *columns[7:]]
+        forms, lemmas, upos, xpos, feats, deprels, deps, misc = columns
+        numbers = range(1, len(forms) + 1)
+        self._tokens = list(
+            map(Token, numbers, forms, lemmas, upos, xpos, feats, self._heads, deprels, deps, misc)
+        )
+        self._body = self._cells = None
+        self._forms, self._heads, self._deprels = [], [], []
 
     def copy(self) -> "Sentence":
         """A sentence that can be changed without changing this one."""
@@ -149,7 +164,9 @@ class Sentence:
         other.probs = None if self.probs is None else self.probs[:]
         other.source, other.line = self.source, self.line
         other._body = self._body
+        other._cells = None
         if self._body is not None:
+            self._drop_cells()
             other._forms, other._heads, other._deprels = self._forms, self._heads, self._deprels
         else:
             other._tokens = [replace(token) for token in self._tokens]
@@ -176,12 +193,12 @@ class Sentence:
         return self._empty_nodes
 
     def __len__(self) -> int:
-        return len(self._forms) if self._body is not None else len(self._tokens)
+        return len(self._heads) if self._body is not None else len(self._tokens)
 
     @property
     def forms(self) -> list[str]:
         if self._body is not None:
-            return self._forms[:]
+            return self._forms[:] if self._cells is None else self._cells[1::11]
         return [token.form for token in self._tokens]
 
     @property
@@ -204,7 +221,7 @@ class Sentence:
     @property
     def deprels(self) -> list[str]:
         if self._body is not None:
-            return self._deprels[:]
+            return self._deprels[:] if self._cells is None else self._cells[7::11]
         return [token.deprel for token in self._tokens]
 
     @deprels.setter
@@ -219,7 +236,7 @@ class Sentence:
         if self._body is None:
             return [token.to_conllu().split("\t")[index] for token in self._tokens]
         rows = [line.split("\t", index + 1) for line in self._body.split("\n")]
-        if len(rows) == len(self._forms):
+        if len(rows) == len(self._heads):
             return [row[index] for row in rows]
         return [row[index] for row in rows if row[0].isdecimal()]
 
