@@ -55,7 +55,7 @@ def test_stats_of_conll09_takes_either_analysis() -> None:
     assert (gold["relations"]["ROOT"], predicted["relations"]["ROOT"]) == (1, 2)
 
 
-def test_validate_names_every_problem(malformed: Path, tmp_path: Path) -> None:
+def test_validate_names_every_problem(malformed: Path) -> None:
     result = treecrf("validate", malformed, code=2)
     assert result.stderr.splitlines() == [
         f"{malformed}:3: head 7 is outside the sentence, which has 1 words",
@@ -63,6 +63,9 @@ def test_validate_names_every_problem(malformed: Path, tmp_path: Path) -> None:
         f"{malformed}: 2 malformed",
     ]
     assert result.stdout == f"{malformed}: 2 well-formed sentences with 2 words\n"
+    found = json.loads(treecrf("validate", malformed, "--json", code=2).stdout)
+    assert (found["sentences"], found["words"]) == (2, 2)
+    assert found["problems"][1] == {"line": 7, "problem": "the heads make a cycle: 1 -> 1"}
     assert treecrf("validate", GOLDEN).stdout == (
         f"{GOLDEN}: 4 well-formed sentences with 26 words\n"
     )

@@ -187,6 +187,22 @@ def test_a_new_file_gets_the_usual_mode(tmp_path: Path) -> None:
     assert (tmp_path / "new.conllu").stat().st_mode == (tmp_path / "other").stat().st_mode
 
 
+def test_a_place_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "none" / "new.conllu"
+    with pytest.raises(FileNotFoundError) as error:
+        write_conllu([Sentence(["a"], [0])], path)
+    assert error.value.filename == str(path)
+
+
+def test_a_pipe_is_written_to_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with subprocess.Popen(["cat", path], stdout=subprocess.PIPE) as reader:
+        write_conllu(read_conllu(GOLDEN), path)
+        assert reader.communicate()[0] == GOLDEN.read_bytes()
+    assert stat.S_ISFIFO(path.stat().st_mode)
+
+
 def test_what_utf8_cannot_hold_is_an_error() -> None:
     with pytest.raises(TreebankError, match="UTF-8 has no such character: '\\\\ud800'"):
         written([Sentence(["\ud800"], [0])])

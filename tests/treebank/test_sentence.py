@@ -70,6 +70,7 @@ def test_refuses_heads_that_cannot_be(heads: list[int], problem: str) -> None:
         (Sentence([""]), "column FORM of word 1 is empty"),
         (Sentence([]), "a sentence without words"),
         (Sentence.from_tokens([Token(2, "a")]), "word 1 has the id 2"),
+        (Sentence.from_tokens([Token(1, "a", head=2)]), "word 1 has head 2, outside the sentence"),
         (
             Sentence.from_tokens([Token(1, "a")], multiwords=[Multiword(2, 3, "b")]),
             "a multiword token or an empty node is outside the sentence",
@@ -111,6 +112,8 @@ def test_a_copy_is_independent() -> None:
 def test_columns_are_the_same_before_and_after_tokens_are_made() -> None:
     for sentence in read_conllu(GOLDEN):
         before = {name: sentence.column(name) for name in ("id", "upos", "head", "misc")}
+        sentence = sentence.copy()  # which keeps less of the file at hand
+        assert {name: sentence.column(name) for name in before} == before
         assert sentence.tokens
         assert {name: sentence.column(name) for name in before} == before
 

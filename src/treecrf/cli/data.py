@@ -1,5 +1,6 @@
 """`treecrf data`: look at treebanks, check them and change them."""
 
+import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -92,23 +93,34 @@ def validate(
     multiroot: Annotated[
         bool, typer.Option("--multiroot", help="Allow several roots in a sentence.")
     ] = False,
+    json: Json = False,
 ) -> None:
-    """Name everything that is wrong with a file: FILE:LINE and what it is."""
-    from treecrf.cli.console import track
+    """Name everything that is wrong with a file: FILE:LINE and what it is.
+
+    The exit code is 2 if anything is.
+    """
+    from treecrf.cli.console import print_json, track
     from treecrf.treebank import TreebankError
     from treecrf.treebank.conllu import check_conllu
 
-    sentences = words = malformed = 0
+    sentences = words = 0
+    problems: list[TreebankError] = []
     for item in track(check_conllu(file, multiroot=multiroot), "sentences"):
         if isinstance(item, TreebankError):
-            malformed += 1
-            typer.echo(item, err=True)
+            problems.append(item)
+            if not json:
+                typer.echo(item, err=True)
         else:
             sentences += 1
             words += len(item)
-    typer.echo(f"{file}: {sentences:,} well-formed sentences with {words:,} words")
-    if malformed:
-        typer.echo(f"{file}: {malformed:,} malformed", err=True)
+    if json:
+        named = [{"line": problem.line, "problem": problem.problem} for problem in problems]
+        print_json({"sentences": sentences, "words": words, "problems": named})
+    else:
+        typer.echo(f"{file}: {sentences:,} well-formed sentences with {words:,} words")
+        if problems:
+            typer.echo(f"{file}: {len(problems):,} malformed", err=True)
+    if problems:
         raise typer.Exit(2)
 
 
@@ -229,6 +241,6 @@ def _write(sentences: "Iterable[Sentence]", output: str, *, format: "Format" = "
     from treecrf.cli.console import track
     from treecrf.treebank import write_conllu
 
-    if output != "-":
+    if output != "-" or not sys.stdout.isatty():
         sentences = track(sentences, "sentences")
     write_conllu(sentences, output, format=format)

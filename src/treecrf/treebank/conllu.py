@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.files import Target, open_source, open_target, read_blocks
+from treecrf.treebank.files import File, open_source, open_target, read_blocks
 from treecrf.treebank.formats import Columns, Format, as_conllu, find_format, to_format
 from treecrf.treebank.parsing import parse_sentence
 from treecrf.treebank.sentence import Sentence
@@ -12,7 +12,7 @@ __all__ = ["check_conllu", "read_conllu", "write_conllu"]
 
 
 def read_conllu(
-    source: Target, *, columns: Columns = "gold", multiroot: bool = True
+    source: File, *, columns: Columns = "gold", multiroot: bool = True
 ) -> Iterator[Sentence]:
     """The sentences of a file, one at a time: memory does not grow with the file.
 
@@ -29,16 +29,19 @@ def read_conllu(
             sentence._drop_cells()
 
 
-def check_conllu(source: Target, *, multiroot: bool = False) -> Iterator[Sentence | TreebankError]:
+def check_conllu(source: File, *, multiroot: bool = False) -> Iterator[Sentence | TreebankError]:
     """The sentences of a file and, in the place of those that are malformed, what is wrong."""
     with open_source(source) as (file, name):
         reader = _Reader(name, "gold", multiroot)
         try:
             for line, breaks, block in read_blocks(file, name):
                 try:
-                    yield reader.parse(block, line, breaks)
+                    sentence = reader.parse(block, line, breaks)
                 except TreebankError as error:
                     yield error
+                else:
+                    yield sentence
+                    sentence._drop_cells()
         except TreebankError as error:  # of the file itself: it cannot be read on
             yield error
 
@@ -63,9 +66,7 @@ class _Reader:
         return parse_sentence(block, self.name, line, breaks, multiroot=self.multiroot)
 
 
-def write_conllu(
-    sentences: Iterable[Sentence], target: Target, *, format: Format = "conllu"
-) -> None:
+def write_conllu(sentences: Iterable[Sentence], target: File, *, format: Format = "conllu") -> None:
     """Write sentences to a path, `-` for standard output, or an open file.
 
     What was read from a UD file and not changed is written back byte for byte. A path that ends in

@@ -15,16 +15,16 @@ from typing import IO, TypeAlias, cast
 
 from treecrf.treebank.errors import TreebankError
 
-__all__ = ["Target", "open_source", "open_target", "read_blocks"]
+__all__ = ["File", "open_source", "open_target", "read_blocks"]
 
-Target: TypeAlias = str | os.PathLike[str] | IO[bytes] | IO[str]
+File: TypeAlias = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 _CHUNK = 1 << 18
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
 @contextlib.contextmanager
-def open_source(source: Target) -> Iterator[tuple[IO[bytes] | IO[str], str]]:
+def open_source(source: File) -> Iterator[tuple[IO[bytes] | IO[str], str]]:
     """A file to read from, unpacked where it is gzip, and its name; `-` is standard input."""
     if not isinstance(source, (str, os.PathLike)):
         name = getattr(source, "name", None)
@@ -112,7 +112,7 @@ def _chunks(file: IO[bytes] | IO[str]) -> Iterator[bytes]:
 
 
 @contextlib.contextmanager
-def open_target(target: Target) -> Iterator[Callable[[str], object]]:
+def open_target(target: File) -> Iterator[Callable[[str], object]]:
     """Something that writes text to a file; a path has its old content until all is written."""
     if not isinstance(target, (str, os.PathLike)):
         yield _writer(target)
@@ -127,13 +127,13 @@ def open_target(target: Target) -> Iterator[Callable[[str], object]]:
             with open(path, "wb") as file:
                 yield _writer(file)
             return
-        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
         try:
-            with open(temporary, "xb") as file:
+            with _create(temporary, target) as file:
                 if path.suffix == ".gz":
                     # No name and time in it: the same sentences give the same bytes.
                     with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-                        yield _writer(packed)  # type: ignore[arg-type]
+                        yield _writer(cast(IO[bytes], packed))
                 else:
                     yield _writer(file)
                 file.flush()
@@ -143,6 +143,14 @@ def open_target(target: Target) -> Iterator[Callable[[str], object]]:
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def _create(temporary: Path, target: str | os.PathLike[str]) -> IO[bytes]:
+    try:
+        return open(temporary, "xb")
+    except OSError as error:
+        error.filename = os.fspath(target)  # the name that the user knows
+        raise
 
 
 def _writer(file: IO[bytes] | IO[str]) -> Callable[[str], object]:

@@ -235,6 +235,8 @@ class Sentence:
         index = COLUMNS.index(name)
         if self._body is None:
             return [token.to_conllu().split("\t")[index] for token in self._tokens]
+        if self._cells is not None:
+            return self._cells[index::11]
         rows = [line.split("\t", index + 1) for line in self._body.split("\n")]
         if len(rows) == len(self._heads):
             return [row[index] for row in rows]
@@ -303,6 +305,8 @@ class Sentence:
         for number, token in enumerate(self._tokens, 1):
             if token.id != number:
                 raise self.error(f"word {number} has the id {token.id}")
+            if token.head > len(self._tokens):
+                raise self.error(f"word {number} has head {token.head}, outside the sentence")
             if before:
                 lines += [multiword.to_conllu() for multiword in before.pop(number, ())]
             lines.append(token.to_conllu())
