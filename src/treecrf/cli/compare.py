@@ -5,8 +5,7 @@ from typing import Annotated
 import typer
 
 from treecrf.cli.score import check_one_stdin, percent
-from treecrf.treebank.counts import Subtypes
-from treecrf.treebank.punctuation import Punctuation
+from treecrf.treebank.options import Punctuation, Subtypes
 
 __all__ = ["compare"]
 

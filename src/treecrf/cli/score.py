@@ -1,14 +1,14 @@
 """`treecrf score`: the metrics of a system's trees against the gold trees."""
 
 from collections.abc import Iterator
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from treecrf.treebank.counts import Subtypes
-from treecrf.treebank.metrics import By
-from treecrf.treebank.punctuation import Punctuation
-from treecrf.treebank.scores import Score
+from treecrf.treebank.options import By, Punctuation, Subtypes
+
+if TYPE_CHECKING:
+    from treecrf.treebank.scores import Score
 
 __all__ = ["check_one_stdin", "percent", "score"]
 
@@ -121,13 +121,13 @@ def percent(figure: float) -> str:
     return f"{100 * figure:.2f}"
 
 
-def _row(name: str, item: Score) -> list[str]:
+def _row(name: str, item: "Score") -> list[str]:
     if name in ("UCM", "LCM"):
         return [name, "", "", percent(item.f1)]
     return [name, percent(item.precision), percent(item.recall), percent(item.f1)]
 
 
-def _figures(scores: dict[str, Score], by: By) -> Iterator[str]:
+def _figures(scores: "dict[str, Score]", by: By) -> Iterator[str]:
     """What the columns of a breakdown show of a group."""
     for metric, figure in COLUMNS[by].values():
         value = getattr(scores[metric], figure) if metric in scores else None

@@ -1,15 +1,14 @@
 """What is right in one sentence: the counts that the metrics and the comparator add up."""
 
 from operator import add
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from treecrf.treebank.options import Subtypes
 from treecrf.treebank.scores import Score
 from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.trees import adjacent_siblings
 
-__all__ = ["Counts", "ScoredWord", "Subtypes", "count_sentence", "scored_words"]
-
-Subtypes = Literal["keep", "cut"]
+__all__ = ["Counts", "ScoredWord", "count_sentence", "scored_words"]
 
 ROOT_DISTANCE = 0
 NO_DISTANCE = -1

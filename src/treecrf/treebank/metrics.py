@@ -2,17 +2,16 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
 from treecrf.treebank.breakdown import LENGTHS, Breakdown, by_distance, by_relation, length_range
-from treecrf.treebank.counts import Counts, ScoredWord, Subtypes, count_sentence, scored_words
+from treecrf.treebank.counts import Counts, ScoredWord, count_sentence, scored_words
+from treecrf.treebank.options import By, Punctuation, Subtypes
 from treecrf.treebank.pairing import Treebank, pair_sentences
-from treecrf.treebank.punctuation import Punctuation, punctuation
+from treecrf.treebank.punctuation import punctuation
 from treecrf.treebank.scores import Score
 
-__all__ = ["By", "Evaluation", "evaluate", "needs_whole_trees", "scores_to_dict"]
-
-By = Literal["relation", "length", "distance"]
+__all__ = ["Evaluation", "evaluate", "needs_whole_trees", "scores_to_dict"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,13 +2,11 @@
 
 import unicodedata
 from functools import lru_cache
-from typing import Literal
 
+from treecrf.treebank.options import Punctuation
 from treecrf.treebank.sentence import Sentence
 
-__all__ = ["PTB_PUNCTUATION_TAGS", "Punctuation", "punctuation"]
-
-Punctuation = Literal["keep", "unicode", "tag"]
+__all__ = ["PTB_PUNCTUATION_TAGS", "punctuation"]
 
 # Brackets (-LRB-, -RRB-), # and $ are scored.
 PTB_PUNCTUATION_TAGS = frozenset({"``", "''", ":", ",", "."})

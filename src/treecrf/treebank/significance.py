@@ -8,11 +8,12 @@ the p-value is the share of rounds in which they differ at least as much as the 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from treecrf.treebank.counts import Counts, Subtypes, count_sentence, scored_words
+from treecrf.treebank.counts import Counts, count_sentence, scored_words
 from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.metrics import needs_whole_trees
+from treecrf.treebank.options import Punctuation, Subtypes
 from treecrf.treebank.pairing import Treebank, pair_sentences
-from treecrf.treebank.punctuation import Punctuation, punctuation
+from treecrf.treebank.punctuation import punctuation
 
 if TYPE_CHECKING:
     from numpy import float64
