@@ -8,7 +8,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from treecrf.treebank import Sentence, TreebankError, read_conllu, write_conllu
+from treecrf.treebank import EmptyNode, Sentence, TreebankError, read_conllu, write_conllu
 from treecrf.treebank.conllu import check_conllu
 from treecrf.treebank.drawing import draw_arcs
 from treecrf.treebank.formats import Columns
@@ -95,6 +95,15 @@ def test_a_mutated_file_is_read_or_is_the_one_error(data: bytes) -> None:
     buffer = io.BytesIO()
     write_conllu(sentences, buffer)
     assert read(buffer.getvalue(), "gold") == (sentences, None)
+
+    # An empty node sends a sentence down the careful path: it finds what the fast one found.
+    for sentence in sentences:
+        careful = sentence.copy()
+        if not careful.empty_nodes:
+            careful.empty_nodes.append(EmptyNode(0, 1, "_"))
+            ((again,), error) = read(careful.to_conllu().encode(), "gold")
+            assert error is None
+            assert again.tokens == sentence.tokens
 
     sentences += read(data, "predicted")[0]
     count(sentences)
