@@ -2,6 +2,7 @@
 
 PYTHON ?= python3#  the Python that .venv is made with
 ARGS ?=#            passed on to pytest or to a benchmark
+TREEBANKS ?= ../shared/treebanks#  a folder of UD treebanks, one folder each
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,13 +10,15 @@ INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install test check format bench-ops clean
+.PHONY: help install test check format fuzz check-roundtrip bench-ops bench-io \
+    bench-pseudoprojective clean
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "  PYTHON=python3.12   the Python that .venv is made with (3.11 or later)"
 	@echo "  ARGS='-k marginals' options for pytest (make test) or for a benchmark (make bench-ops)"
+	@echo "  TREEBANKS=FOLDER    UD treebanks for check-roundtrip, bench-io, bench-pseudoprojective"
 
 install: $(INSTALLED) ## make .venv and install treecrf in it, with the tested versions
 
@@ -43,6 +46,18 @@ format: $(INSTALLED) ## format the code and fix what ruff can fix
 
 bench-ops: $(INSTALLED) ## time inside, outside and decoding for each backend
 	@$(BIN)/python -m benchmarks.ops $(ARGS)
+
+bench-io: $(INSTALLED) ## time the reader beside the package conllu
+	@$(BIN)/python -m benchmarks.io $(TREEBANKS) $(ARGS)
+
+bench-pseudoprojective: $(INSTALLED) ## count the lifted arcs that come back, in every treebank
+	@$(BIN)/python -m benchmarks.pseudoprojective $(TREEBANKS) $(ARGS)
+
+check-roundtrip: $(INSTALLED) ## write every treebank back and compare the bytes
+	@$(BIN)/python -m benchmarks.roundtrip $(TREEBANKS)
+
+fuzz: $(INSTALLED) ## read 100,000 mutated files
+	@FUZZ_EXAMPLES=100000 $(BIN)/python -m pytest -q tests/treebank/test_fuzz.py $(ARGS)
 
 clean: ## delete caches (Numba's kernels too) and build outputs; .venv stays
 	@find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -3,11 +3,40 @@
 Nothing heavy is imported here: a command that needs no torch starts without it.
 """
 
-from importlib.metadata import PackageNotFoundError, version
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from treecrf.treebank.sentence import Sentence
+    from treecrf.treebank.tokens import Token
 
-try:
-    __version__ = version("treecrf")
-except PackageNotFoundError:  # a checkout on the path, not installed
-    __version__ = "0+unknown"
+    __version__: str
+
+__all__ = ["Sentence", "Token", "__version__"]
+
+_HOMES = {"Sentence": "treecrf.treebank.sentence", "Token": "treecrf.treebank.tokens"}
+
+
+def __getattr__(name: str) -> object:
+    """Import what is asked for when it is first asked for."""
+    if name == "__version__":
+        value: object = _version()
+    elif name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("treecrf")
+    except PackageNotFoundError:  # a checkout on the path, not installed
+        return "0+unknown"

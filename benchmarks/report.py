@@ -1,0 +1,67 @@
+"""What benchmarks without torch need: the machine and commit, a table, JSON."""
+
+import json
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+
+def machine() -> dict[str, str]:
+    """Where and with what a figure was measured."""
+    return {
+        "commit": _commit(),
+        "processor": _processor(),
+        "cores": str(os.cpu_count()),
+        "python": platform.python_version(),
+    }
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """A Markdown table, padded so that it reads well in a terminal."""
+    widths = [max(len(row[i]) for row in (columns, *rows)) for i in range(len(columns))]
+    for row in (columns, ["-" * width for width in widths], *rows):
+        cells = [
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write the whole file or nothing."""
+    temporary = path.with_suffix(path.suffix + ".part")
+    temporary.write_text(json.dumps(content, indent=1) + "\n")
+    temporary.replace(path)
+    print(f"written: {path}", file=sys.stderr)
+
+
+def treebank_files(folder: Path, pattern: str) -> list[Path]:
+    """The files of a folder of treebanks, or an exit with a message where there are none."""
+    files = sorted(folder.glob(pattern))
+    if not files:
+        sys.exit(f"no {pattern} in {folder}; make ... TREEBANKS=FOLDER says where treebanks are")
+    return files
+
+
+def _commit() -> str:
+    # A copy of the tree without its history is told the commit by hand.
+    if named := os.environ.get("TREECRF_COMMIT"):
+        return named
+    try:
+        return subprocess.run(
+            ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=True
+        ).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return "unknown"
+
+
+def _processor() -> str:
+    if Path("/proc/cpuinfo").exists():
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor()

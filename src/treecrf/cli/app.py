@@ -1,0 +1,73 @@
+"""The command `treecrf`: what it is made of, and what it does about errors.
+
+Modules of commands are imported here, so they import at their top nothing heavier than typer.
+"""
+
+import errno
+import io
+import sys
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+import treecrf
+from treecrf.cli import compare, data, score
+from treecrf.treebank.errors import TreebankError
+
+__all__ = ["app", "main"]
+
+
+class _Group(TyperGroup):
+    def invoke(self, ctx: Any) -> Any:
+        """Turn what a user can put right into one line and exit code 2; the rest is a bug."""
+        try:
+            return super().invoke(ctx)
+        except TreebankError as error:
+            problem = str(error)
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # `treecrf ... | head` has seen enough
+                raise
+            reason = error.strerror or str(error)
+            problem = f"{error.filename}: {reason}" if error.filename else reason
+        typer.echo(problem, err=True)
+        raise typer.Exit(2)
+
+
+app = typer.Typer(
+    cls=_Group,
+    # Boxes and colours cost a tenth of a second and are for people to look at.
+    rich_markup_mode="rich" if sys.stdout.isatty() else None,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(score.score)
+app.command()(compare.compare)
+app.add_typer(data.app, name="data")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"treecrf {treecrf.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", help="Print the version.", callback=_print_version, is_eager=True
+        ),
+    ] = False,
+) -> None:
+    """Dependency parsing with tree-structured conditional random fields."""
+
+
+def main() -> None:
+    """The console script."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets a ? for an arrow
+    app(prog_name="treecrf")

@@ -1,0 +1,50 @@
+"""`treecrf compare`: two systems, and whether chance explains how they differ."""
+
+from typing import Annotated
+
+import typer
+
+from treecrf.cli.score import check_one_stdin, percent
+from treecrf.treebank.options import Punctuation, Subtypes
+
+__all__ = ["compare"]
+
+
+def compare(
+    gold: Annotated[
+        str, typer.Argument(metavar="GOLD", help="The reference; - is standard input.")
+    ],
+    a: Annotated[str, typer.Argument(metavar="A", help="What one parser gave.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="What the other gave.")],
+    rounds: Annotated[int, typer.Option(min=1, help="How often to shuffle.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed, the same p-values.")] = 0,
+    punct: Annotated[
+        Punctuation, typer.Option(help="Which words to leave out, as in treecrf score.")
+    ] = "keep",
+    subtypes: Annotated[
+        Subtypes, typer.Option(help="Keep or cut what follows the colon in a relation.")
+    ] = "keep",
+    json: Annotated[bool, typer.Option("--json", help="Print fractions as JSON.")] = False,
+) -> None:
+    """Compare two systems by Dan Bikel's randomised comparator.
+
+    p is how often chance alone would make two equally good systems differ at least as much: their
+    parses are swapped at random, sentence by sentence.
+    """
+    check_one_stdin(gold, a, b)
+    from treecrf.cli.console import print_json, print_table
+    from treecrf.treebank import compare as compare_files
+
+    comparison = compare_files(gold, a, b, rounds=rounds, seed=seed, punct=punct, subtypes=subtypes)
+    if json:
+        print_json(comparison.to_dict())
+        return
+    rows = [
+        [name, percent(item.a), percent(item.b), f"{100 * item.difference:+.2f}", f"{item.p:.4f}"]
+        for name, item in comparison.differences.items()
+    ]
+    rows += [[name, "-", "-", "-", "-"] for name in comparison.missing]
+    print_table(["metric", "A", "B", "B - A", "p"], rows)
+    typer.echo(f"{comparison.sentences:,} sentences, {rounds:,} rounds, seed {seed}; SIB is its F1")
+    for name, reason in comparison.missing.items():
+        typer.echo(f"{name} is empty: {reason}")

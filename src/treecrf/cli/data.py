@@ -1,0 +1,246 @@
+"""`treecrf data`: look at treebanks, check them and change them."""
+
+import sys
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+if TYPE_CHECKING:
+    from treecrf.treebank import Sentence
+    from treecrf.treebank.formats import Format
+    from treecrf.treebank.statistics import Statistics
+
+__all__ = ["app"]
+
+app = typer.Typer(help="Look at treebanks, check them and change them.", no_args_is_help=True)
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="A treebank; - is standard input.")]
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Where to write; - is standard output, .gz packs."
+    ),
+]
+Columns = Annotated[
+    Literal["gold", "predicted"],
+    typer.Option(help="Which columns to read, where FILE is CoNLL-X or CoNLL-09."),
+]
+Encoding = Annotated[
+    Literal["head", "path", "head+path"],
+    typer.Option(help="What the labels say about lifted arcs (Nivre and Nilsson, 2005)."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def stats(file: File, columns: Columns = "gold", json: Json = False) -> None:
+    """Count sentences, words, relations and what is special about the trees."""
+    from treecrf.cli.console import print_json, track
+    from treecrf.treebank import read_conllu
+    from treecrf.treebank.statistics import count
+
+    counts = count(track(read_conllu(file, columns=columns), "sentences"))
+    if json:
+        print_json(counts.to_dict())
+    else:
+        _print_statistics(counts, file)
+
+
+def _print_statistics(counts: "Statistics", file: str) -> None:
+    from treecrf.cli.console import print_table
+
+    def share(part: int, whole: int) -> str:
+        return f"{100 * part / whole:.1f}%" if whole else ""
+
+    sentences, words = counts.sentences, counts.words
+    average = f"{words / sentences:.1f} a sentence" if sentences else ""
+    rows = [
+        ("sentences", sentences, ""),
+        ("words", words, average),
+        ("longest sentence", counts.longest_sentence, ""),
+        ("multiword tokens", counts.multiword_tokens, ""),
+        ("empty nodes", counts.empty_nodes, ""),
+        ("words with a head", counts.annotated_words, share(counts.annotated_words, words)),
+        ("partial sentences", counts.partial_sentences, share(counts.partial_sentences, sentences)),
+        (
+            "sentences with several roots",
+            counts.multiroot_sentences,
+            share(counts.multiroot_sentences, sentences),
+        ),
+        (
+            "non-projective sentences",
+            counts.nonprojective_sentences,
+            share(counts.nonprojective_sentences, sentences),
+        ),
+        ("non-projective arcs", counts.nonprojective_arcs, share(counts.nonprojective_arcs, words)),
+    ]
+    print_table([file, "", ""], [(name, f"{number:,}", note) for name, number, note in rows])
+    for name, counter in (("relation", counts.relations), ("tag", counts.tags)):
+        most = counter.most_common(20)
+        total = counter.total()
+        more = len(counter) - len(most)
+        print_table(
+            [name, "words", ""],
+            [(label, f"{number:,}", share(number, total)) for label, number in most],
+            caption=f"and {more} more, which --json lists" if more > 0 else None,
+        )
+
+
+@app.command()
+def validate(
+    file: File,
+    multiroot: Annotated[
+        bool, typer.Option("--multiroot", help="Allow several roots in a sentence.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Name everything that is wrong with a file: FILE:LINE and what it is.
+
+    The exit code is 2 if anything is.
+    """
+    from treecrf.cli.console import print_json, track
+    from treecrf.treebank import TreebankError
+    from treecrf.treebank.conllu import check_conllu
+
+    sentences = words = 0
+    problems: list[TreebankError] = []
+    for item in track(check_conllu(file, multiroot=multiroot), "sentences"):
+        if isinstance(item, TreebankError):
+            problems.append(item)
+            if not json:
+                typer.echo(item, err=True)
+        else:
+            sentences += 1
+            words += len(item)
+    if json:
+        named = [{"line": problem.line, "problem": problem.problem} for problem in problems]
+        print_json({"sentences": sentences, "words": words, "problems": named})
+    else:
+        typer.echo(f"{file}: {sentences:,} well-formed sentences with {words:,} words")
+        if problems:
+            typer.echo(f"{file}: {len(problems):,} malformed", err=True)
+    if problems:
+        raise typer.Exit(2)
+
+
+@app.command()
+def convert(
+    file: File,
+    to: Annotated[
+        Literal["conllu", "conllx", "conll09"], typer.Option(help="The format to write.")
+    ] = "conllu",
+    columns: Columns = "gold",
+    output: Output = "-",
+) -> None:
+    """Read CoNLL-U, CoNLL-X or CoNLL-09, plain or packed, and write one of them.
+
+    The older two formats have words only: comments, multiword tokens and empty nodes stay behind.
+    """
+    from treecrf.treebank import read_conllu
+
+    _write(read_conllu(file, columns=columns), output, format=to)
+
+
+@app.command()
+def project(file: File, encoding: Encoding = "head+path", output: Output = "-") -> None:
+    """Lift arcs until no two cross, and mark them so that deproject can put them back.
+
+    A partial tree keeps its arcs. Where no projective tree has them, the sentence is named, written
+    as it is, and the exit code is 1.
+    """
+    from treecrf.treebank import TreebankError, read_conllu
+    from treecrf.treebank.pseudoprojective import project
+
+    left_alone: list[TreebankError] = []
+
+    def projected() -> "Iterator[Sentence]":
+        for sentence in read_conllu(file):
+            try:
+                yield project(sentence, encoding=encoding)
+            except TreebankError as error:
+                left_alone.append(error)
+                yield sentence
+
+    _write(projected(), output)
+    for error in left_alone:
+        typer.echo(error, err=True)
+    if left_alone:
+        raise typer.Exit(1)
+
+
+@app.command()
+def deproject(file: File, encoding: Encoding = "head+path", output: Output = "-") -> None:
+    """Put lifted arcs back and take the marks off the labels: after project, or after parsing."""
+    from treecrf.treebank import read_conllu
+    from treecrf.treebank.pseudoprojective import deproject
+
+    _write((deproject(sentence, encoding=encoding) for sentence in read_conllu(file)), output)
+
+
+@app.command()
+def mask(
+    file: File,
+    keep: Annotated[float, typer.Option(min=0, max=1, help="The share to keep.")],
+    unit: Annotated[
+        Literal["dependencies", "sentences"],
+        typer.Option(help="Keep this share of each sentence's dependencies, or of the sentences."),
+    ] = "dependencies",
+    seed: Annotated[
+        int, typer.Option(help="What a seed keeps at one share, it keeps at every larger one.")
+    ] = 1,
+    encoding: Annotated[
+        Literal["head", "path", "head+path", "none"],
+        typer.Option(help="How trees are lifted before they are masked; none: they are not."),
+    ] = "head+path",
+    output: Output = "-",
+) -> None:
+    """Make partial training data: take heads and their labels away, or whole sentences."""
+    from treecrf.treebank import read_conllu
+    from treecrf.treebank.mask import keep_sentences, mask_dependencies
+
+    sentences = read_conllu(file)
+    if unit == "sentences":
+        _write(keep_sentences(sentences, keep, seed=seed), output)
+    else:
+        lifted = None if encoding == "none" else encoding
+        _write(mask_dependencies(sentences, keep, seed=seed, encoding=lifted), output)
+
+
+@app.command()
+def show(
+    file: File,
+    sent_id: Annotated[
+        str | None, typer.Option(metavar="ID", help="The sentence to show; else the first one.")
+    ] = None,
+    number: Annotated[
+        int, typer.Option("--number", "-n", min=1, help="How many sentences to show from there.")
+    ] = 1,
+) -> None:
+    """Draw trees: each word with the arc from its head on its left."""
+    from itertools import dropwhile, islice
+
+    from treecrf.cli.console import print_tree
+    from treecrf.treebank import TreebankError, read_conllu
+
+    sentences = read_conllu(file)
+    if sent_id is not None:
+        sentences = dropwhile(lambda sentence: sentence.sent_id != sent_id, sentences)
+    shown = False
+    for sentence in islice(sentences, number):
+        if shown:
+            typer.echo()
+        print_tree(sentence)
+        shown = True
+    if not shown:
+        problem = "no sentences" if sent_id is None else f"no sentence with sent_id = {sent_id}"
+        raise TreebankError(problem, source=file)
+
+
+def _write(sentences: "Iterable[Sentence]", output: str, *, format: "Format" = "conllu") -> None:
+    from treecrf.cli.console import track
+    from treecrf.treebank import write_conllu
+
+    if output != "-" or not sys.stdout.isatty():
+        sentences = track(sentences, "sentences")
+    write_conllu(sentences, output, format=format)

@@ -1,0 +1,153 @@
+"""`treecrf score`: the metrics of a system's trees against the gold trees."""
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from treecrf.treebank.options import By, Punctuation, Subtypes
+
+if TYPE_CHECKING:
+    from treecrf.treebank.scores import Score
+
+__all__ = ["check_one_stdin", "percent", "score"]
+
+NAMES = ("metric", "precision", "recall", "F1")
+# What a breakdown shows of each group: columns, the metric that is in each, and which figure of it.
+COLUMNS: dict[By, dict[str, tuple[str, str]]] = {
+    "relation": {
+        "gold": ("LAS", "gold"),
+        "system": ("LAS", "system"),
+        "UAS": ("UAS", "recall"),
+        "LAS P": ("LAS", "precision"),
+        "LAS R": ("LAS", "recall"),
+        "LAS F1": ("LAS", "f1"),
+        "LA F1": ("LA", "f1"),
+    },
+    "length": {
+        "sentences": ("UCM", "gold"),
+        "words": ("UAS", "gold"),
+        "UAS": ("UAS", "f1"),
+        "LAS": ("LAS", "f1"),
+        "LA": ("LA", "f1"),
+        "UCM": ("UCM", "f1"),
+        "LCM": ("LCM", "f1"),
+        "SIB F1": ("SIB", "f1"),
+    },
+    "distance": {
+        "gold": ("UAS", "gold"),
+        "system": ("UAS", "system"),
+        "UAS P": ("UAS", "precision"),
+        "UAS R": ("UAS", "recall"),
+        "LAS P": ("LAS", "precision"),
+        "LAS R": ("LAS", "recall"),
+        "LAS F1": ("LAS", "f1"),
+    },
+}
+
+
+def score(
+    gold: Annotated[
+        str, typer.Argument(metavar="GOLD", help="The reference; - is standard input.")
+    ],
+    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="What the parser gave.")],
+    punct: Annotated[
+        Punctuation,
+        typer.Option(
+            help="Score punctuation too, or leave it out: words that are all punctuation in "
+            "Unicode, or those with a punctuation tag of the Penn Treebank."
+        ),
+    ] = "keep",
+    subtypes: Annotated[
+        Subtypes, typer.Option(help="Keep or cut what follows the colon in a relation.")
+    ] = "keep",
+    by: Annotated[
+        By | None,
+        typer.Option(help="Break the scores down by relation, sentence length or arc length."),
+    ] = None,
+    columns: Annotated[
+        Literal["gold", "predicted"],
+        typer.Option(help="The columns of SYSTEM to score, where it is CoNLL-X or CoNLL-09."),
+    ] = "gold",
+    conll18: Annotated[
+        bool,
+        typer.Option(
+            "--conll18",
+            help="Align the words first, as the CoNLL 2018 evaluation of raw text does.",
+        ),
+    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print fractions as JSON.")] = False,
+) -> None:
+    """Score a system's trees against the gold trees.
+
+    Words that GOLD has no head for are left out. Both files need the same sentences and words;
+    with --conll18 the same text is enough.
+    """
+    check_one_stdin(gold, system)
+    if conll18:
+        if (punct, subtypes, by, columns) != ("keep", "keep", None, "gold"):
+            raise typer.BadParameter("--conll18 has its own rules; give it no option but --json")
+        _print_conll18(gold, system, json=json)
+        return
+
+    from treecrf.cli.console import print_json, print_table
+    from treecrf.treebank import evaluate, read_conllu
+
+    answers = read_conllu(system, columns=columns)
+    evaluation = evaluate(gold, answers, punct=punct, subtypes=subtypes)
+    if json:
+        print_json(evaluation.to_dict(by=by))
+        return
+    rows = [_row(name, item) for name, item in evaluation.scores.items()]
+    rows += [[name, "-", "-", "-"] for name in evaluation.missing]
+    print_table(NAMES, rows)
+    ignored = "" if punct == "keep" else f", {evaluation.ignored:,} ignored as punctuation"
+    typer.echo(f"{evaluation.sentences:,} sentences, {evaluation.words:,} words scored{ignored}")
+    for name, reason in evaluation.missing.items():
+        typer.echo(f"{name} is empty: {reason}")
+    if by is not None:
+        groups = evaluation.by(by).items()
+        rows = [[group, *_figures(scores, by)] for group, scores in groups]
+        print_table([by, *COLUMNS[by]], rows)
+
+
+def check_one_stdin(*files: str) -> None:
+    """Standard input can be read once."""
+    if files.count("-") > 1:
+        raise typer.BadParameter("only one of the files can be - (standard input)")
+
+
+def percent(figure: float) -> str:
+    return f"{100 * figure:.2f}"
+
+
+def _row(name: str, item: "Score") -> list[str]:
+    if name in ("UCM", "LCM"):
+        return [name, "", "", percent(item.f1)]
+    return [name, percent(item.precision), percent(item.recall), percent(item.f1)]
+
+
+def _figures(scores: "dict[str, Score]", by: By) -> Iterator[str]:
+    """What the columns of a breakdown show of a group."""
+    for metric, figure in COLUMNS[by].values():
+        value = getattr(scores[metric], figure) if metric in scores else None
+        if value is None:
+            yield "-"
+        else:
+            yield f"{value:,}" if isinstance(value, int) else percent(value)
+
+
+def _print_conll18(gold: str, system: str, *, json: bool) -> None:
+    from treecrf.cli.console import print_json, print_table
+    from treecrf.treebank import evaluate_conll18
+    from treecrf.treebank.metrics import scores_to_dict
+
+    scores = evaluate_conll18(gold, system)
+    if json:
+        print_json(scores_to_dict(scores))
+        return
+    rows = []
+    for name, item in scores.items():
+        accuracy = item.aligned_accuracy
+        rows.append([*_row(name, item), "" if accuracy is None else percent(accuracy)])
+    print_table([*NAMES, "aligned"], rows)

@@ -1,0 +1,133 @@
+"""The CoNLL 2018 evaluation of parsers of raw text: words are aligned, then scored."""
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from treecrf.treebank.alignment import ROOT, Span, Text, align, check_same_text
+from treecrf.treebank.pairing import Treebank, sentences_of
+from treecrf.treebank.scores import Score
+
+__all__ = ["evaluate_conll18"]
+
+# These three are the shared task's, and stay as they were in 2018.
+# fmt: off
+CONTENT_RELATIONS = frozenset({
+    "nsubj", "obj", "iobj", "csubj", "ccomp", "xcomp", "obl", "vocative", "expl", "dislocated",
+    "advcl", "advmod", "discourse", "nmod", "appos", "nummod", "acl", "amod", "conj", "fixed",
+    "flat", "compound", "list", "parataxis", "orphan", "goeswith", "reparandum", "root", "dep",
+})
+FUNCTION_RELATIONS = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
+UNIVERSAL_FEATURES = frozenset({
+    "Abbr", "Animacy", "Aspect", "Case", "Definite", "Degree", "Evident", "Foreign", "Gender",
+    "Mood", "NumType", "Number", "Person", "Polarity", "Polite", "Poss", "PronType", "Reflex",
+    "Tense", "VerbForm", "Voice",
+})
+# fmt: on
+
+
+def evaluate_conll18(gold: Treebank, system: Treebank) -> dict[str, Score]:
+    """Score a system that split the text itself; both are CoNLL-U files or sentences.
+
+    The metrics are Tokens, Sentences, Words, UPOS, XPOS, UFeats, AllTags, Lemmas, UAS, LAS, CLAS,
+    MLAS and BLEX. Raises `TreebankError` where the texts differ or a sentence is no tree.
+    """
+    gold_text, system_text = Text.of(sentences_of(gold)), Text.of(sentences_of(system))
+    check_same_text(gold_text, system_text)
+    pairs = align(gold_text.words, system_text.words)
+    gold_words, system_words = _annotations(gold_text), _annotations(system_text)
+    right = _count_right(gold_words, system_words, pairs)
+
+    scores = {
+        "Tokens": _span_score(gold_text.token_spans, system_text.token_spans),
+        "Sentences": _span_score(gold_text.sentence_spans, system_text.sentence_spans),
+        "Words": Score(len(pairs), len(gold_words), len(system_words)),
+    }
+    for name in ("UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS"):
+        scores[name] = Score(right[name], len(gold_words), len(system_words), len(pairs))
+    gold_content = sum(word.is_content for word in gold_words)
+    system_content = sum(word.is_content for word in system_words)
+    aligned_content = sum(gold_words[g].is_content for g, _ in pairs)
+    for name in ("CLAS", "MLAS", "BLEX"):
+        scores[name] = Score(right[name], gold_content, system_content, aligned_content)
+    return scores
+
+
+@dataclass(slots=True)
+class _Annotation:
+    """What is compared of a word."""
+
+    lemma: str
+    upos: str
+    xpos: str
+    feats: str
+    relation: str
+    head: int
+    function_words: list[int] = field(default_factory=list)
+
+    @property
+    def is_content(self) -> bool:
+        return self.relation in CONTENT_RELATIONS
+
+
+def _annotations(text: Text) -> list[_Annotation]:
+    annotations = []
+    for word in text.words:
+        token = word.token
+        feats = _universal_features(token.feats)
+        relation = token.deprel.partition(":")[0]
+        annotations.append(
+            _Annotation(token.lemma, token.upos, token.xpos, feats, relation, word.head)
+        )
+    for index, annotation in enumerate(annotations):
+        if annotation.relation in FUNCTION_RELATIONS and annotation.head != ROOT:
+            annotations[annotation.head].function_words.append(index)
+    return annotations
+
+
+@lru_cache(maxsize=4096)
+def _universal_features(feats: str) -> str:
+    features = feats.split("|")
+    return "|".join(sorted(f for f in features if f.partition("=")[0] in UNIVERSAL_FEATURES))
+
+
+def _count_right(
+    gold: list[_Annotation], system: list[_Annotation], pairs: list[tuple[int, int]]
+) -> Counter[str]:
+    gold_of = {ROOT: ROOT} | {s: g for g, s in pairs}
+
+    def same_morphology(g: int, s: int) -> bool:
+        return gold[g].upos == system[s].upos and gold[g].feats == system[s].feats
+
+    def same_function_words(g: int, s: int) -> bool:
+        ours, theirs = gold[g].function_words, system[s].function_words
+        return ours == [gold_of.get(child) for child in theirs] and all(
+            gold[i].relation == system[j].relation and same_morphology(i, j)
+            for i, j in zip(ours, theirs, strict=True)
+        )
+
+    right: Counter[str] = Counter()
+    for g, s in pairs:
+        word, answer = gold[g], system[s]
+        upos, xpos = word.upos == answer.upos, word.xpos == answer.xpos
+        feats = word.feats == answer.feats
+        # A reference without lemmas does not blame a system for having some.
+        lemma = word.lemma in ("_", answer.lemma)
+        head = word.head == gold_of.get(answer.head)
+        arc = head and word.relation == answer.relation
+        right["UPOS"] += upos
+        right["XPOS"] += xpos
+        right["UFeats"] += feats
+        right["AllTags"] += upos and xpos and feats
+        right["Lemmas"] += lemma
+        right["UAS"] += head
+        right["LAS"] += arc
+        if arc and word.is_content:
+            right["CLAS"] += 1
+            right["MLAS"] += same_morphology(g, s) and same_function_words(g, s)
+            right["BLEX"] += lemma
+    return right
+
+
+def _span_score(gold: list[Span], system: list[Span]) -> Score:
+    return Score(len(set(gold) & set(system)), len(gold), len(system))

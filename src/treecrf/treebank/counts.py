@@ -1,0 +1,134 @@
+"""What is right in one sentence: the counts that the metrics and the comparator add up."""
+
+from operator import add
+from typing import NamedTuple
+
+from treecrf.treebank.options import Subtypes
+from treecrf.treebank.scores import Score
+from treecrf.treebank.sentence import Sentence
+from treecrf.treebank.trees import adjacent_siblings
+
+__all__ = ["Counts", "ScoredWord", "count_sentence", "scored_words"]
+
+ROOT_DISTANCE = 0
+NO_DISTANCE = -1
+
+
+class ScoredWord(NamedTuple):
+    """How a word was parsed; words alike in all of this need not be told apart."""
+
+    gold_relation: str
+    system_relation: str
+    gold_distance: int
+    """From dependent to head in words; 0 for the root, -1 where the system gives no head."""
+    system_distance: int
+    right_head: bool
+
+
+class Counts(NamedTuple):
+    """What there is to score in a sentence or in several, and how much of it is right."""
+
+    words: int = 0
+    right_heads: int = 0
+    right_relations: int = 0
+    right_arcs: int = 0
+    """Words with the right head and the right relation."""
+    gold_siblings: int = 0
+    system_siblings: int = 0
+    right_siblings: int = 0
+    open_words: int = 0
+    """Words that would be scored if the reference had a head for them."""
+    sentences: int = 0
+    """Sentences with a head in the reference; the others cannot be matched or missed."""
+    matches: int = 0
+    labelled_matches: int = 0
+
+    def plus(self, other: "Counts") -> "Counts":
+        return Counts(*map(add, self, other))
+
+    def scores(self) -> dict[str, Score]:
+        """The metrics by name, without SIB where the reference is partial."""
+        scores = {
+            "UAS": Score(self.right_heads, self.words, self.words),
+            "LAS": Score(self.right_arcs, self.words, self.words),
+            "LA": Score(self.right_relations, self.words, self.words),
+            "UCM": Score(self.matches, self.sentences, self.sentences),
+            "LCM": Score(self.labelled_matches, self.sentences, self.sentences),
+        }
+        if not self.open_words:
+            scores["SIB"] = Score(self.right_siblings, self.gold_siblings, self.system_siblings)
+        return scores
+
+
+def scored_words(
+    gold: Sentence, system: Sentence, *, ignored: list[bool], subtypes: Subtypes
+) -> list[ScoredWord]:
+    """The words that the reference has a head for and that are not ignored."""
+    rows = zip(
+        gold.heads,
+        system.heads,
+        _relations(gold, subtypes),
+        _relations(system, subtypes),
+        ignored,
+        strict=True,
+    )
+    return [
+        ScoredWord(
+            gold_relation,
+            system_relation,
+            _distance(word, gold_head),
+            _distance(word, system_head),
+            gold_head == system_head,
+        )
+        for word, (gold_head, system_head, gold_relation, system_relation, skip) in enumerate(
+            rows, 1
+        )
+        if gold_head >= 0 and not skip
+    ]
+
+
+def count_sentence(
+    gold: Sentence, system: Sentence, words: list[ScoredWord], *, ignored: list[bool]
+) -> Counts:
+    """The counts of a sentence whose scored words are these."""
+    right_heads = sum(word.right_head for word in words)
+    right_relations = sum(word.gold_relation == word.system_relation for word in words)
+    right_arcs = sum(
+        word.right_head and word.gold_relation == word.system_relation for word in words
+    )
+    gold_siblings = _siblings(gold.heads, ignored)
+    system_siblings = _siblings(system.heads, ignored)
+    annotated = any(head >= 0 for head in gold.heads)
+    return Counts(
+        words=len(words),
+        right_heads=right_heads,
+        right_relations=right_relations,
+        right_arcs=right_arcs,
+        gold_siblings=len(gold_siblings),
+        system_siblings=len(system_siblings),
+        right_siblings=len(gold_siblings & system_siblings),
+        open_words=len(gold) - sum(ignored) - len(words),
+        sentences=int(annotated),
+        matches=int(annotated and right_heads == len(words)),
+        labelled_matches=int(annotated and right_arcs == len(words)),
+    )
+
+
+def _relations(sentence: Sentence, subtypes: Subtypes) -> list[str]:
+    if subtypes == "keep":
+        return sentence.deprels
+    if subtypes == "cut":
+        return [relation.partition(":")[0] for relation in sentence.deprels]
+    raise ValueError(f"subtypes is 'keep' or 'cut', not {subtypes!r}")
+
+
+def _distance(word: int, head: int) -> int:
+    if head <= 0:
+        return ROOT_DISTANCE if head == 0 else NO_DISTANCE
+    return abs(word - head)
+
+
+def _siblings(heads: list[int], ignored: list[bool]) -> set[tuple[int, int, int]]:
+    """The adjacent siblings of the tree without the ignored words: a comma hides no sibling."""
+    kept = [-1 if skip else head for head, skip in zip(heads, ignored, strict=True)]
+    return set(adjacent_siblings([0, *kept]))

@@ -1,0 +1,200 @@
+"""Pseudo-projective trees (Nivre and Nilsson, 2005): lift arcs until none cross, put them back.
+
+A lifted arc leads to an ancestor of its head. Marks on the labels say so and help to find the way
+back. Where an arc with label `d` was lifted from a head with label `h`, and `p` is the label of an
+arc between the old head and the new one, that of the old head among them:
+
+encoding    lifted arc   arcs on the path
+head        d↑h          p
+path        d↑           p↓
+head+path   d↑h          p↓
+
+An arc that is both has both marks: `d↑h↓`. UD relations have no arrows in them; where a label has
+one, or a backslash, a backslash goes before it.
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+from treecrf.treebank.errors import TreebankError
+from treecrf.treebank.sentence import Sentence
+from treecrf.treebank.trees import descent, find_cycle, is_projective, nonprojective_arcs
+
+__all__ = ["ENCODINGS", "Encoding", "deproject", "lift", "project", "restore"]
+
+Encoding: TypeAlias = Literal["head", "path", "head+path"]
+ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
+
+_SPECIAL = re.compile(r"[\\↑↓]")
+_MARKED = re.compile(r"((?:\\.?|[^\\↑↓])*)(?:(↑)((?:\\.?|[^\\↑↓])*))?(↓?)")
+
+
+def project(sentence: Sentence, *, encoding: Encoding = "head+path") -> Sentence:
+    """The sentence with a projective tree: see `lift`."""
+    try:
+        heads, deprels = lift(sentence.heads, sentence.deprels, encoding=encoding)
+    except TreebankError as error:
+        raise sentence.error(error.problem) from None
+    return _with_tree(sentence, heads, deprels)
+
+
+def deproject(
+    sentence: Sentence, *, encoding: Encoding = "head+path", fixed: Collection[int] = ()
+) -> Sentence:
+    """The sentence with its lifted arcs put back: see `restore`."""
+    heads, deprels = restore(sentence.heads, sentence.deprels, encoding=encoding, fixed=fixed)
+    return _with_tree(sentence, heads, deprels)
+
+
+def _with_tree(sentence: Sentence, heads: list[int], deprels: list[str]) -> Sentence:
+    changed = sentence.copy()
+    if heads != sentence.heads:
+        changed.heads = heads
+    if deprels != sentence.deprels:
+        changed.deprels = deprels
+    return changed
+
+
+def lift(
+    heads: Sequence[int], deprels: Sequence[str], *, encoding: Encoding = "head+path"
+) -> tuple[list[int], list[str]]:
+    """The heads and labels of a projective tree, with one item a word as a Sentence has them.
+
+    The smallest of the arcs that are in the way is lifted first. A partial tree is given back as it
+    is, or is an error if no projective tree has its arcs: an arc is not lifted past a missing head.
+    """
+    lifted = [0, *heads]
+    if cycle := find_cycle(lifted):
+        raise TreebankError(f"word {cycle[0]} is in a cycle; only a tree can be lifted")
+    labels = [_escape(label) for label in deprels]
+    if is_projective(lifted):
+        return lifted[1:], labels
+    if -1 in lifted:
+        raise TreebankError("no projective tree has the arcs of this partial tree; annotate more")
+    on_path: set[int] = set()
+    while arcs := nonprojective_arcs(lifted):
+        word = min(arcs, key=lambda word: (abs(word - lifted[word]), word))
+        on_path.add(lifted[word])
+        lifted[word] = lifted[lifted[word]]
+    marked = labels[:]
+    for word, head in enumerate(heads, 1):
+        if lifted[word] != head:
+            marked[word - 1] += "↑" if encoding == "path" else f"↑{labels[head - 1]}"
+        if word in on_path and encoding != "head":
+            marked[word - 1] += "↓"
+    return lifted[1:], marked
+
+
+def restore(
+    heads: Sequence[int],
+    deprels: Sequence[str],
+    *,
+    encoding: Encoding = "head+path",
+    fixed: Collection[int] = (),
+) -> tuple[list[int], list[str]]:
+    """The heads and labels with lifted arcs put back and without marks: what undoes `lift`.
+
+    The marks may be a parser's, and wrong. A lifted arc goes to a word below its head, so no cycle
+    comes of it, and stays where it is if the marks lead to no word. The words in `fixed` keep their
+    heads.
+    """
+    marks = [_Mark("", None, False), *map(_read, deprels)]
+    tree = _Tree([0, *heads], marks, encoding)
+    # From the root downwards: where a head was lifted too, it goes back before its dependents do.
+    level = [0, *(word for word, head in enumerate(heads, 1) if head < 0)]
+    while level:
+        for token in level:
+            for word in sorted(tree.children[token]):
+                if marks[word].head is not None and word not in fixed:
+                    tree.put_back(word)
+        level = [word for token in level for word in tree.children[token]]
+    return tree.heads[1:], [mark.label for mark in marks[1:]]
+
+
+class _Mark(NamedTuple):
+    label: str  # without marks
+    head: str | None  # the label of the head that a lifted arc had; empty in the encoding `path`
+    on_path: bool
+
+
+def _escape(label: str) -> str:
+    return _SPECIAL.sub(r"\\\g<0>", label)
+
+
+def _read(deprel: str) -> _Mark:
+    match = _MARKED.match(deprel)
+    assert match is not None  # it matches the empty string
+    label, lifted, head, on_path = match.groups()
+    unescaped = re.sub(r"\\(.)", r"\1", label) or "_"
+    return _Mark(unescaped, re.sub(r"\\(.)", r"\1", head) if lifted else None, bool(on_path))
+
+
+class _Tree:
+    """A tree whose lifted arcs are put back one by one."""
+
+    def __init__(self, heads: list[int], marks: list[_Mark], encoding: Encoding) -> None:
+        self.heads = heads
+        self.marks = marks
+        self.encoding = encoding
+        self.children: list[list[int]] = [[] for _ in heads]
+        for word in range(1, len(heads)):
+            if heads[word] >= 0:
+                self.children[heads[word]].append(word)
+
+    def put_back(self, word: int) -> None:
+        """Move a word to the head that its marks lead to, if they lead to one."""
+        candidates = self._candidates(word)
+        if len(candidates) > 1:
+            # What `lift` would bring here comes first.
+            lifted_here = self._lifted_here(word, candidates)
+            candidates.sort(key=lambda candidate: candidate not in lifted_here)
+        if candidates:
+            self.children[self.heads[word]].remove(word)
+            self.children[candidates[0]].append(word)
+            self.heads[word] = candidates[0]
+
+    def _candidates(self, word: int) -> list[int]:
+        """The words that may be the head: breadth-first from the present one, the nearest first."""
+        candidates = []
+        level = self._below(self.heads[word], word)
+        while level:
+            level.sort(key=lambda token: abs(token - word))
+            candidates += [token for token in level if self._may_be_head(token, word)]
+            level = [below for token in level for below in self._below(token, word)]
+        return candidates
+
+    def _below(self, token: int, word: int) -> list[int]:
+        """Where the search for the head of a word goes on from a token."""
+        follow = self.encoding != "head"
+        return [
+            child
+            for child in self.children[token]
+            if child != word and (self.marks[child].on_path or not follow)
+        ]
+
+    def _may_be_head(self, token: int, word: int) -> bool:
+        if self.encoding == "path":  # the end of the path
+            return not self._below(token, word)
+        return self.marks[token].label == self.marks[word].head
+
+    def _lifted_here(self, word: int, candidates: list[int]) -> set[int]:
+        """The candidates whose arc to the word is in the way, and that of each head up to here."""
+        first, last = descent(self.heads)
+        known = {self.heads[word]: True}
+
+        def in_the_way(token: int) -> bool:
+            inside = range(first[token], last[token] + 1)
+            moved = range(first[word], last[word] + 1)
+            between = first[min(token, word) + 1 : max(token, word)]
+            return any(place not in inside and place not in moved for place in between)
+
+        for candidate in candidates:
+            path = []
+            token = candidate
+            while token not in known:
+                path.append(token)
+                token = self.heads[token]
+            for token in reversed(path):
+                known[token] = known[self.heads[token]] and in_the_way(token)
+        return {candidate for candidate in candidates if known[candidate]}

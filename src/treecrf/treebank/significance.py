@@ -1,0 +1,170 @@
+"""Dan Bikel's randomised comparator: how often chance alone would make two systems differ so much.
+
+If two systems are equally good, it does not matter which of them parsed which sentence. A round
+swaps the two parses of each sentence or leaves them, as a coin falls, and scores both piles again;
+the p-value is the share of rounds in which they differ at least as much as the systems did.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from treecrf.treebank.counts import Counts, count_sentence, scored_words
+from treecrf.treebank.errors import TreebankError
+from treecrf.treebank.metrics import needs_whole_trees
+from treecrf.treebank.options import Punctuation, Subtypes
+from treecrf.treebank.pairing import Treebank, pair_sentences
+from treecrf.treebank.punctuation import punctuation
+
+if TYPE_CHECKING:
+    from numpy import float64
+    from numpy.typing import NDArray
+
+    FloatArray = NDArray[float64]
+
+__all__ = ["Comparison", "Difference", "compare"]
+
+Fractions = tuple[tuple[int, ...], tuple[int, ...]]
+
+METRICS = ("UAS", "LAS", "UCM", "LCM", "SIB")
+COINS_AT_ONCE = 1 << 22
+# Differences closer than this are equal: the figures are ratios of integers, rounded once or twice.
+TIE = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A metric of two systems (F1 for SIB) and the two-sided p-value of their difference."""
+
+    a: float
+    b: float
+    p: float
+
+    @property
+    def difference(self) -> float:
+        return self.b - self.a
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """How two systems differ in each metric: `comparison["LAS"].p`."""
+
+    differences: dict[str, Difference]
+    missing: dict[str, str]
+    """Metrics that cannot be had, and why: SIB where the reference is partial."""
+    sentences: int
+    rounds: int
+    seed: int
+
+    def __getitem__(self, name: str) -> Difference:
+        if name in self.missing:
+            raise KeyError(f"{name}: {self.missing[name]}")
+        return self.differences[name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The metrics by name, for JSON."""
+        figures: dict[str, Any] = {
+            name: {"a": item.a, "b": item.b, "difference": item.difference, "p": item.p}
+            for name, item in self.differences.items()
+        }
+        for name, reason in self.missing.items():
+            figures[name] = {"a": None, "b": None, "difference": None, "p": None, "reason": reason}
+        return figures
+
+
+def compare(
+    gold: Treebank,
+    a: Treebank,
+    b: Treebank,
+    *,
+    rounds: int = 10_000,
+    seed: int = 0,
+    punct: Punctuation = "keep",
+    subtypes: Subtypes = "keep",
+) -> Comparison:
+    """Score two systems and tell whether chance explains the difference.
+
+    The same seed gives the same p-values. `punct` and `subtypes` are those of `evaluate`.
+    """
+    import numpy as np
+
+    if rounds < 1:
+        raise ValueError(f"rounds is 1 or more, not {rounds}")
+    parts_a: list[Fractions] = []
+    parts_b: list[Fractions] = []
+    open_words = 0
+    for reference, *answers in pair_sentences(gold, {"A": a, "B": b}):
+        ignored = punctuation(reference, punct)
+        for answer, parts in zip(answers, (parts_a, parts_b), strict=True):
+            words = scored_words(reference, answer, ignored=ignored, subtypes=subtypes)
+            counts = count_sentence(reference, answer, words, ignored=ignored)
+            parts.append(_fractions(counts))
+        open_words += counts.open_words
+    if not parts_a:
+        raise TreebankError("there are no sentences to compare")
+
+    # [sentence, numerator or denominator, metric]
+    a_parts, b_parts = np.array(parts_a, dtype=np.float64), np.array(parts_b, dtype=np.float64)
+    scores_a, scores_b = _ratios(a_parts.sum(axis=0)), _ratios(b_parts.sum(axis=0))
+    p_values = shuffle_test(a_parts, b_parts, rounds=rounds, seed=seed)
+    differences = {
+        name: Difference(a=float(scores_a[m]), b=float(scores_b[m]), p=float(p_values[m]))
+        for m, name in enumerate(METRICS)
+    }
+    missing = {}
+    if open_words:
+        del differences["SIB"]
+        missing["SIB"] = needs_whole_trees(open_words)
+    return Comparison(differences, missing, len(parts_a), rounds, seed)
+
+
+def _fractions(counts: Counts) -> Fractions:
+    """What a sentence adds to the numerator and the denominator of each metric."""
+    return (
+        (
+            counts.right_heads,
+            counts.right_arcs,
+            counts.matches,
+            counts.labelled_matches,
+            2 * counts.right_siblings,
+        ),
+        (
+            counts.words,
+            counts.words,
+            counts.sentences,
+            counts.sentences,
+            counts.gold_siblings + counts.system_siblings,
+        ),
+    )
+
+
+def shuffle_test(a: "FloatArray", b: "FloatArray", *, rounds: int, seed: int) -> "FloatArray":
+    """The p-value of each metric; a and b are [sentence, numerator or denominator, metric]."""
+    import numpy as np
+
+    total_a, total_b = a.sum(axis=0), b.sum(axis=0)
+    observed = np.abs(_ratios(total_a) - _ratios(total_b))
+    swapping = (b - a).reshape(len(a), -1)  # what pile A gains from swapping a sentence
+    # Coins come from the raw stream, which no version of numpy changes, 64 a number and a fresh
+    # number for each round: the outcome depends on nothing but the seed.
+    stream = np.random.PCG64(seed)
+    numbers = -(-len(a) // 64)
+    at_once = max(1, COINS_AT_ONCE // (64 * numbers))
+    as_extreme = np.zeros(observed.shape, dtype=np.int64)
+    for start in range(0, rounds, at_once):
+        block = min(at_once, rounds - start)
+        raw = stream.random_raw(block * numbers).astype("<u8").view(np.uint8)
+        coins = np.unpackbits(raw.reshape(block, -1), axis=1, count=len(a))
+        gained = (coins.astype(np.float64) @ swapping).reshape(block, *total_a.shape)
+        shuffled = np.abs(_ratios(total_a + gained) - _ratios(total_b - gained))
+        as_extreme += (shuffled >= observed - TIE).sum(axis=0)
+    return (as_extreme + 1) / (rounds + 1)
+
+
+def _ratios(fractions: "FloatArray") -> "FloatArray":
+    """Numerators over denominators, [..., 2, metric] -> [..., metric]; 0 of 0 is 0."""
+    import numpy as np
+
+    numerators, denominators = fractions[..., 0, :], fractions[..., 1, :]
+    return np.divide(
+        numerators, denominators, out=np.zeros_like(numerators), where=denominators > 0
+    )

@@ -1,0 +1,73 @@
+"""What a sentence is made of: words, multiword tokens and empty nodes, a line each in a file."""
+
+from dataclasses import astuple, dataclass
+
+__all__ = ["COLUMNS", "EmptyNode", "Multiword", "Token"]
+
+COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+
+
+@dataclass(slots=True)
+class Token:
+    """A syntactic word; `head` is 0 for the root, -1 where it is not annotated (`_` in a file)."""
+
+    id: int
+    form: str
+    lemma: str = "_"
+    upos: str = "_"
+    xpos: str = "_"
+    feats: str = "_"
+    head: int = -1
+    deprel: str = "_"
+    deps: str = "_"
+    misc: str = "_"
+
+    def to_conllu(self) -> str:
+        """The line of this word, without a line break."""
+        head = "_" if self.head < 0 else self.head
+        return (
+            f"{self.id}\t{self.form}\t{self.lemma}\t{self.upos}\t{self.xpos}\t{self.feats}"
+            f"\t{head}\t{self.deprel}\t{self.deps}\t{self.misc}"
+        )
+
+
+@dataclass(slots=True)
+class Multiword:
+    """A token of the text that stands for the words `first` to `last`, such as "don't"."""
+
+    first: int
+    last: int
+    form: str
+    lemma: str = "_"
+    upos: str = "_"
+    xpos: str = "_"
+    feats: str = "_"
+    head: str = "_"
+    deprel: str = "_"
+    deps: str = "_"
+    misc: str = "_"
+
+    def to_conllu(self) -> str:
+        """The line of this token, without a line break."""
+        return "\t".join((f"{self.first}-{self.last}", *astuple(self)[2:]))
+
+
+@dataclass(slots=True)
+class EmptyNode:
+    """A node of the enhanced graph without a word: `8.1` is the first one after word 8."""
+
+    after: int
+    number: int
+    form: str
+    lemma: str = "_"
+    upos: str = "_"
+    xpos: str = "_"
+    feats: str = "_"
+    head: str = "_"
+    deprel: str = "_"
+    deps: str = "_"
+    misc: str = "_"
+
+    def to_conllu(self) -> str:
+        """The line of this node, without a line break."""
+        return "\t".join((f"{self.after}.{self.number}", *astuple(self)[2:]))
