@@ -14,7 +14,8 @@ import torch
 from torch import Tensor
 
 from benchmarks import peers
-from benchmarks.timing import machine, median_ms, peak_mib, print_table, write_json
+from benchmarks.report import print_table, write_json
+from benchmarks.timing import machine, median_ms, peak_mib
 from treecrf.ops import use_backend
 from treecrf.ops.backend import backend_for
 from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF

@@ -7,7 +7,8 @@ import torch
 from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.ops import FAMILIES, SHAPES
-from benchmarks.timing import machine, print_table
+from benchmarks.report import print_table
+from benchmarks.timing import machine
 
 REPEATS = 20
 

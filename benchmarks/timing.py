@@ -1,17 +1,13 @@
-"""What every benchmark needs: medians, peak memory, the machine and commit, a table, JSON."""
+"""What benchmarks with torch need beyond `report`: medians, peak memory, the device."""
 
-import json
-import os
-import platform
 import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import torch
+
+from benchmarks import report
 
 
 def median_ms(call: Callable[[], object], device: torch.device, *, seconds: float = 1.0) -> float:
@@ -46,36 +42,11 @@ def peak_mib(call: Callable[[], object], device: torch.device) -> float:
 
 
 def machine(device: torch.device) -> dict[str, str]:
-    """Where and with what a figure was measured."""
-    facts = {
-        "commit": _commit(),
-        "processor": _processor(),
-        "cores": str(os.cpu_count()),
-        "python": platform.python_version(),
-        "torch": str(torch.__version__),
-    }
+    """Where and with what a figure was measured, torch and the GPU included."""
+    facts = report.machine() | {"torch": str(torch.__version__)}
     if device.type == "cuda":
         facts["gpu"] = torch.cuda.get_device_name(device)
     return facts
-
-
-def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A Markdown table, padded so that it reads well in a terminal."""
-    widths = [max(len(row[i]) for row in (columns, *rows)) for i in range(len(columns))]
-    for row in (columns, ["-" * width for width in widths], *rows):
-        cells = [
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ]
-        print("| " + " | ".join(cells) + " |")
-
-
-def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Writes the whole file or nothing."""
-    temporary = path.with_suffix(path.suffix + ".part")
-    temporary.write_text(json.dumps(content, indent=1) + "\n")
-    temporary.replace(path)
-    print(f"written: {path}", file=sys.stderr)
 
 
 def _finish(device: torch.device) -> None:
@@ -88,23 +59,3 @@ def _status_mib(field: str) -> float:
         if line.startswith(field):
             return int(line.split()[1]) / 1024
     return float("nan")
-
-
-def _commit() -> str:
-    # A copy of the tree without its history is told the commit by hand.
-    if named := os.environ.get("TREECRF_COMMIT"):
-        return named
-    try:
-        return subprocess.run(
-            ["git", "describe", "--always", "--dirty"], capture_output=True, text=True, check=True
-        ).stdout.strip()
-    except (OSError, subprocess.CalledProcessError):
-        return "unknown"
-
-
-def _processor() -> str:
-    if Path("/proc/cpuinfo").exists():
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor()

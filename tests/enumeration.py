@@ -51,7 +51,7 @@ def adjacent_sibling(heads: Tree, dependent: int) -> int:
 def tree_score(
     heads: Tree, arc_scores: torch.Tensor, sibling_scores: torch.Tensor | None = None
 ) -> torch.Tensor:
-    """Score of one tree of one sentence: `arc_scores [dependent, head]`, `sibling_scores [dependent, head, sibling]`."""
+    """Score of one tree, by `[dependent, head]` and `[dependent, head, sibling]`."""
     score = arc_scores.new_zeros(())
     for dependent in range(1, len(heads)):
         head = heads[dependent]
