@@ -1,6 +1,9 @@
-"""The README and the pages in docs/ do what they say: their Python runs, their commands exist."""
+"""The README and the pages in docs/ do what they say: their Python and the commands run."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,6 +39,25 @@ def test_python_runs_and_prints_what_its_comments_say(
 
 def test_readme_has_python() -> None:
     assert python_blocks(README)
+
+
+def treecrf_commands() -> list[tuple[str, str]]:
+    """The treecrf commands of the README, each with the output that it shows, if any."""
+    sessions = [m[2] for m in FENCE.finditer(README.read_text("utf-8")) if m[1] == "console"]
+    parts = [part.partition("\n") for session in sessions for part in session.split("$ ")]
+    commands = [(command.partition("  #")[0].strip(), output) for command, _, output in parts]
+    return [pair for pair in commands if pair[0].startswith("treecrf ")]
+
+
+@pytest.mark.parametrize(("command", "shown"), treecrf_commands())
+def test_commands_run_and_print_what_is_shown(command: str, shown: str) -> None:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(
+        command.split(), cwd=ROOT, env=os.environ | {"PATH": path}, capture_output=True, text=True
+    )
+    assert run.returncode == 0, run.stderr
+    assert run.stdout
+    assert not shown or run.stdout == shown
 
 
 def test_make_commands_exist() -> None:
