@@ -37,7 +37,7 @@ def mixed_problem(family: str, multiroot: bool, forbidden: float) -> tuple[Probl
     problem = random_problem(
         family,
         lengths,
-        seed=int(multiroot) + 0,
+        seed=int(multiroot),
         multiroot=multiroot,
         forbidden=forbidden,
         masked=forbidden / 4,

@@ -53,7 +53,7 @@ def fresh_memory_is_nan() -> Iterator[None]:
 
 pytestmark = [
     pytest.mark.usefixtures("fresh_memory_is_nan"),
-    pytest.mark.filterwarnings("ignore:.*does not have a deterministic implementation"),
+    pytest.mark.filterwarnings("ignore:.*[Dd]eterministic"),
 ]
 
 
