@@ -2,7 +2,7 @@
 
 PYTHON ?= python3#  the Python that .venv is made with
 ARGS ?=#            passed on to pytest or to a benchmark
-TREEBANKS ?= ../shared/treebanks#  a folder of UD treebanks, one folder each
+TREEBANKS ?= treebanks#  a folder of UD treebanks, one folder each
 
 VENV := .venv
 BIN := $(VENV)/bin

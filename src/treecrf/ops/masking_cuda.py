@@ -46,10 +46,11 @@ def mask_and_shift(
     best = arcs.new_empty(batch, tokens)
     columns = max(32, triton.next_power_of_2(tokens))
     rows = max(1, 2048 // columns)
-    if batch:
-        _mask_and_shift[(batch, triton.cdiv(tokens, rows))](
-            arc_scores, arc_scores if allowed is None else allowed.contiguous(), lengths,
-            arcs, best, tokens, *arc_scores.stride(),
-            CONSTRAINED=allowed is not None, ROWS=rows, COLUMNS=columns,
-        )  # fmt: skip
+    with torch.cuda.device_of(arc_scores):
+        if batch:
+            _mask_and_shift[(batch, triton.cdiv(tokens, rows))](
+                arc_scores, arc_scores if allowed is None else allowed.contiguous(), lengths,
+                arcs, best, tokens, *arc_scores.stride(),
+                CONSTRAINED=allowed is not None, ROWS=rows, COLUMNS=columns,
+            )  # fmt: skip
     return arcs, best

@@ -63,8 +63,8 @@ CELL = 2 * LANES  # floats in one cell of a chart
 ZERO_EXPONENT = -(2.0**996)
 # Finite scores beyond this would make exponents that float64 cannot add exactly.
 LARGEST_SCORE = 1e12
-# Probabilities below this are as good as zero: the smallest normal float32 is about 1e-38.
-NEGLIGIBLE = 1e-40
+# Probabilities below this are as good as zero; products of them would lose digits.
+NEGLIGIBLE = 1e-300
 
 BIAS = 1023
 FRACTION_BITS = 52

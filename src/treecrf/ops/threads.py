@@ -125,4 +125,5 @@ def _forget_pool() -> None:
     _lock = threading.Lock()
 
 
-os.register_at_fork(after_in_child=_forget_pool)
+if hasattr(os, "register_at_fork"):  # where processes fork
+    os.register_at_fork(after_in_child=_forget_pool)

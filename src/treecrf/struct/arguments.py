@@ -29,7 +29,8 @@ def check_shapes(
                 f"not {_shape(sibling_scores)}"
             )
         _check_device("sibling_scores", sibling_scores, arc_scores)
-    if lengths.shape != (batch,) or lengths.dtype.is_floating_point or lengths.dtype == torch.bool:
+    whole = not lengths.dtype.is_floating_point and lengths.dtype != torch.bool
+    if lengths.shape != (batch,) or not (whole or batch == 0):  # an empty list makes floats
         raise ValueError(
             f"lengths must be {batch} whole numbers, one a sentence, "
             f"not {_shape(lengths)} of {lengths.dtype}"

@@ -57,6 +57,8 @@ class TreeDistribution:
             arguments.check_values(
                 arc_scores, self._siblings, self.lengths, allowed, best, multiroot=multiroot
             )
+        else:  # a length that does not fit makes log Z NaN, and must not lead out of memory
+            self.lengths = self.lengths.clamp(0, arc_scores.shape[1] - 1)
         self._shift = best.sum(1)  # [batch]
         if self._siblings is not None:
             self._siblings = self._siblings.to(self._arcs.dtype).contiguous()
@@ -100,20 +102,23 @@ class TreeDistribution:
         annotated = self._log_partition((arcs, *self._parts[1:]))
         exists = annotated > NEGATIVE_INFINITY
         total = torch.where(exists, self._relative_log_partition, 0)
-        return torch.where(exists, annotated - total, NEGATIVE_INFINITY)
+        value = torch.where(exists, annotated - total, NEGATIVE_INFINITY)
+        return value + 0 * self._shift  # NaN stays NaN where nobody looked for it
 
     @property
     def entropy(self) -> Tensor:
         """Entropy `[batch]` of the distribution, in nats."""
-        return self.cross_entropy(self)
+        return self._cached("entropy", lambda: self.cross_entropy(self))
 
     def cross_entropy(self, other: Self) -> Tensor:
         """Cross entropy `[batch]` of `other` under this distribution; +inf off its support."""
-        return self._cross_entropy(other).to(self._arcs.dtype)
+        return self._cross_entropy(other, self._double_marginals()).to(self._arcs.dtype)
 
     def kl(self, other: Self) -> Tensor:
         """Kullback-Leibler divergence `[batch]` of `other` from this; +inf off its support."""
-        return (self._cross_entropy(other) - self._cross_entropy(self)).to(self._arcs.dtype)
+        marginals = self._double_marginals()
+        own = self._cross_entropy(self, marginals)
+        return (self._cross_entropy(other, marginals) - own).to(self._arcs.dtype)
 
     def topk(self, k: int) -> tuple[Tensor, Tensor]:
         """Scores `[batch, k]` and heads `[batch, k, N]` of the k best trees.
@@ -194,17 +199,19 @@ class TreeDistribution:
         _, *marginals = compute(*parts, self.lengths, multiroot=self.multiroot)
         return tuple(marginals)
 
-    def _cross_entropy(self, other: Self) -> Tensor:
-        """Cross entropy in double precision."""
+    def _double_marginals(self) -> tuple[Tensor, ...]:
+        return self._part_marginals(tuple(part.double() for part in self._parts))
+
+    def _cross_entropy(self, other: Self, marginals: tuple[Tensor, ...]) -> Tensor:
+        """Cross entropy in double precision, under these marginals of this distribution."""
         self._check_same_family(other)
         exists = self._relative_log_partition.detach() > NEGATIVE_INFINITY
         expected = torch.zeros_like(self._shift, dtype=torch.float64)
-        marginals = self._part_marginals(tuple(part.double() for part in self._parts))
         for marginal, scores in zip(marginals, other._masked_parts, strict=True):
             finite = torch.where(scores == NEGATIVE_INFINITY, 0, scores.double())
             expected = expected + (marginal * finite).flatten(1).sum(1)
         log_partition = other._log_partition(tuple(part.double() for part in other._parts))
-        value = torch.where(exists, log_partition - expected, 0)
+        value = torch.where(exists, log_partition - expected, 0) + 0 * self._shift
         return torch.where(exists & self._leaves_support(other), float("inf"), value)
 
     def _compute_mbr(self) -> Tensor:
@@ -232,6 +239,8 @@ class TreeDistribution:
     def _leaves_support(self, other: Self) -> Tensor:
         """Whether some tree of this distribution has weight 0 in the other, `[batch]`."""
         lost = torch.zeros_like(self.lengths, dtype=torch.bool)
+        if other is self:
+            return lost
         with torch.no_grad():
             ours, theirs = self._masked_parts, other._masked_parts
             missing = [

@@ -37,7 +37,7 @@ class SiblingTreeCRF(TreeDistribution):
 
     def _best_by_gains(self, gains: Tensor) -> Tensor:
         # Where no pair of siblings is forbidden the first-order decoder, which is faster, will do.
-        if bool(self._siblings.amin() > NEGATIVE_INFINITY) if self._siblings.numel() else True:
+        if self._siblings.numel() == 0 or bool(self._siblings.amin() > NEGATIVE_INFINITY):
             decoder = implementation("first_order", gains)
             heads: Tensor = decoder.argmax(gains, self.lengths, multiroot=self.multiroot)
             return heads

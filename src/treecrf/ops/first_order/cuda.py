@@ -265,10 +265,11 @@ def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[
     flows = arc_scores.new_zeros(batch, FLOWS, tokens, tokens)
     shape = work_shape(batch, tokens, arc_scores.device)
     counters = barrier_counters(lengths, shape)
-    for first, last in reversed(launches(batch, tokens, shape)):
-        _outside[(batch * shape.team,)](
-            lengths, charts, flows, result, counters, tokens, first, last, **options(shape)
-        )
+    with torch.cuda.device_of(arc_scores):
+        for first, last in reversed(launches(batch, tokens, shape)):
+            _outside[(batch * shape.team,)](
+                lengths, charts, flows, result, counters, tokens, first, last, **options(shape)
+            )
     return value, result
 
 
@@ -278,10 +279,11 @@ def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
     value, charts = _run_inside(arc_scores, lengths, multiroot=multiroot, best=True)
     heads = lengths.new_empty(batch, tokens)
     marks = lengths.new_zeros(batch, MARKS, tokens, tokens, dtype=torch.int8)
-    if batch:
-        _backtrack[(batch,)](
-            lengths, charts, marks, value, heads, tokens, BLOCK_I=backtrack_block(tokens)
-        )
+    with torch.cuda.device_of(arc_scores):
+        if batch:
+            _backtrack[(batch,)](
+                lengths, charts, marks, value, heads, tokens, BLOCK_I=backtrack_block(tokens)
+            )
     return heads
 
 
@@ -317,9 +319,10 @@ def _run_inside(
     charts = arc_scores.new_empty(batch, CHARTS, tokens, tokens)
     shape = work_shape(batch, tokens, arc_scores.device)
     counters = barrier_counters(lengths, shape)
-    for first, last in launches(batch, tokens, shape):
-        _inside[(batch * shape.team,)](
-            arc_scores, lengths, charts, value, counters, tokens, first, last,
-            MULTIROOT=multiroot, MAX=best, **options(shape),
-        )  # fmt: skip
+    with torch.cuda.device_of(arc_scores):
+        for first, last in launches(batch, tokens, shape):
+            _inside[(batch * shape.team,)](
+                arc_scores, lengths, charts, value, counters, tokens, first, last,
+                MULTIROOT=multiroot, MAX=best, **options(shape),
+            )  # fmt: skip
     return value, charts

@@ -174,11 +174,12 @@ def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[
     V = torch.zeros_like(mantissas)
     V_exponents = torch.full_like(exponents, layout.ZERO)
     words = mantissas.shape[1]
-    if mantissas.numel():
-        differentiate[(len(lengths),)](
-            mantissas, exponents, lengths, pivots, pivot_exponents, V, V_exponents, words,
-            **_tile(words),
-        )  # fmt: skip
+    with torch.cuda.device_of(mantissas):
+        if mantissas.numel():
+            differentiate[(len(lengths),)](
+                mantissas, exponents, lengths, pivots, pivot_exponents, V, V_exponents, words,
+                **_tile(words),
+            )  # fmt: skip
     # p(h -> m) = w(m, h) V(m, h), each word's divided by their sum
     shift = (weight_exponents + V_exponents + layout.BIAS).clamp(min=0)
     products = weights * V * (shift << layout.MANTISSA_BITS).view(torch.float64)
@@ -224,7 +225,7 @@ def sample(
 def _weights(arc_scores: Tensor, multiroot: bool) -> tuple[Tensor, Tensor]:
     """e^score, `[sentence, word, word + root]`: mantissas and exponents."""
     scores = torch.cat([arc_scores[:, 1:, 1:], arc_scores[:, 1:, :1]], 2).double()
-    is_zero = scores == -torch.inf
+    is_zero = ~(scores > -torch.inf)
     scores = scores.clamp(min=layout.LOWEST / layout.LOG2_E)
     exponents = (scores * layout.LOG2_E).round()
     rest = scores - exponents * layout.LN2_HIGH - exponents * layout.LN2_LOW
@@ -239,10 +240,11 @@ def _pivots(mantissas: Tensor, exponents: Tensor, lengths: Tensor) -> tuple[Tens
     """The D(v) `[sentence, word]` of an elimination in place; 1 for padding."""
     batch, words, _ = mantissas.shape
     pivots, pivot_exponents = mantissas.new_ones(batch, words), exponents.new_zeros(batch, words)
-    if mantissas.numel():
-        eliminate[(batch,)](
-            mantissas, exponents, lengths, pivots, pivot_exponents, words, **_tile(words)
-        )
+    with torch.cuda.device_of(mantissas):
+        if mantissas.numel():
+            eliminate[(batch,)](
+                mantissas, exponents, lengths, pivots, pivot_exponents, words, **_tile(words)
+            )
     return pivots, pivot_exponents
 
 

@@ -43,7 +43,8 @@ def draw(cumulative: Floats, stream: Stream) -> int:
     """An index drawn by its weight, from the running sums of the weights."""
     count = cumulative.shape[0]
     low = count
-    while low == count:  # a product rounded up to the sum itself is drawn again
+    # A product rounded up to the sum itself is drawn again; there is nothing to draw from NaN.
+    while low == count and cumulative[-1] > 0:
         point = uniform(stream) * cumulative[-1]
         low, high = 0, count
         while low < high:
@@ -52,7 +53,7 @@ def draw(cumulative: Floats, stream: Stream) -> int:
                 high = middle
             else:
                 low = middle + 1
-    return low
+    return min(low, count - 1)
 
 
 @compiled

@@ -39,8 +39,8 @@ def power(shift: int) -> float:
 
 @compiled
 def exponential(score: float) -> tuple[float, int]:
-    """e^score, its mantissa in [0.7, 1.42]; finite scores below -1e13 count as -1e13."""
-    if score == -np.inf:
+    """e^score, its mantissa in [0.7, 1.42], 0 for NaN; finite scores below -1e13 count as -1e13."""
+    if not score > -np.inf:
         return 0.0, ZERO
     exponent = math.floor(score * LOG2_E + 0.5)
     if exponent < LOWEST:

@@ -1,0 +1,50 @@
+"""Teams of programs in Triton's interpreter, and what the kernels can do without."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.struct.problems import random_problem
+from treecrf.ops import fused, use_backend
+from treecrf.ops.first_order import cuda as first_order
+from treecrf.ops.second_order import cuda as second_order
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.skipif(not fused.INTERPRETED, reason="on a GPU the shape of the work makes the teams")
+@pytest.mark.parametrize("multiroot", [False, True])
+@pytest.mark.parametrize("family", ["first_order", "second_order"])
+def test_a_team_does_what_one_program_does(
+    family: str, multiroot: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two programs share tiles that are smaller than the sentences."""
+    shape = fused.WorkShape(team=2, block_positions=2, block_splits=4, warps=1)
+    for kernels in (first_order, second_order):
+        monkeypatch.setattr(kernels, "work_shape", lambda batch, tokens, device: shape)
+    problem = random_problem(family, [9, 4, 0], multiroot=multiroot, forbidden=0.1)
+    with use_backend("torch"):
+        expected = problem.distribution()
+        values = [expected.log_partition, expected.marginals, expected.max]
+    with use_backend("triton"):
+        crf = problem.distribution()
+        found = [crf.log_partition, crf.marginals, crf.max]
+    torch.testing.assert_close(found, values, rtol=0, atol=1e-9)
+
+
+def test_cuda_modules_need_no_numba() -> None:
+    """On a GPU machine without it only the host's part of the work moves to torch."""
+    program = (
+        "import sys; sys.modules['numba'] = None\n"
+        "from treecrf.ops import masking_cuda\n"
+        "from treecrf.ops.first_order import cuda\n"
+        "from treecrf.ops.second_order import cuda\n"
+        "from treecrf.ops.nonprojective import cuda\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr
