@@ -10,7 +10,7 @@ INSTALLED := $(VENV)/.installed
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install test check format fuzz check-roundtrip bench-ops bench-io \
+.PHONY: help install test check format fuzz check-roundtrip bench-ops profile-ops bench-io \
     bench-pseudoprojective clean
 
 help: ## list these commands
@@ -46,6 +46,9 @@ format: $(INSTALLED) ## format the code and fix what ruff can fix
 
 bench-ops: $(INSTALLED) ## time inside, outside and decoding for each backend
 	@$(BIN)/python -m benchmarks.ops $(ARGS)
+
+profile-ops: $(INSTALLED) ## tell how much of a call is kernels
+	@$(BIN)/python -m benchmarks.profile $(ARGS)
 
 bench-io: $(INSTALLED) ## time the reader beside the package conllu
 	@$(BIN)/python -m benchmarks.io $(TREEBANKS) $(ARGS)

@@ -271,3 +271,28 @@ def columns_first(tensor: Tensor) -> Tensor:
 def test_repr_tells_the_sentences() -> None:
     text = repr(SiblingTreeCRF(ARCS, SIBLINGS, LENGTHS, multiroot=True))
     assert text == "SiblingTreeCRF(2 sentences of up to 3 words, several roots)"
+
+
+def test_wrong_types_are_named() -> None:
+    with pytest.raises(ValueError, match=r"arc_scores must be a torch\.Tensor, not list"):
+        ProjectiveTreeCRF([[1.0]], LENGTHS)
+    with pytest.raises(ValueError, match="multiroot must be True or False, not Tensor"):
+        ProjectiveTreeCRF(ARCS, LENGTHS, torch.ones_like(ARCS, dtype=torch.bool))
+    with pytest.raises(ValueError, match="lengths must be a tensor of whole numbers"):
+        ProjectiveTreeCRF(ARCS, None)
+    with pytest.raises(ValueError, match="cannot compare .* with Tensor"):
+        ProjectiveTreeCRF(ARCS, LENGTHS).kl(ARCS)
+    with pytest.raises(ValueError, match=r"k must be at least 1, not 1\.5"):
+        ProjectiveTreeCRF(ARCS, LENGTHS).topk(1.5)
+
+
+def test_small_integers_are_heads_and_lengths() -> None:
+    crf = ProjectiveTreeCRF(ARCS, LENGTHS)
+    narrow = ProjectiveTreeCRF(ARCS, LENGTHS.to(torch.uint8))
+    heads = crf.argmax
+    expected = crf.log_prob(heads)
+    torch.testing.assert_close(narrow.log_prob(heads.to(torch.uint8)), expected)
+
+
+def test_an_empty_list_of_lengths() -> None:
+    assert ProjectiveTreeCRF(torch.zeros(0, 5, 5), []).log_partition.shape == (0,)

@@ -7,6 +7,27 @@ from treecrf.ops.masking import usable_arcs
 from treecrf.ops.second_order.reference import usable_siblings
 
 
+def check_types(
+    arc_scores: object, sibling_scores: object, allowed: object, multiroot: object
+) -> None:
+    """Tensors where tensors are needed, and a plain truth value for `multiroot`."""
+    named = {"arc_scores": arc_scores, "sibling_scores": sibling_scores, "allowed": allowed}
+    for name, value in named.items():
+        if not isinstance(value, Tensor) and (value is not None or name == "arc_scores"):
+            raise ValueError(f"{name} must be a torch.Tensor, not {type(value).__name__}")
+    if not isinstance(multiroot, bool):
+        raise ValueError(
+            f"multiroot must be True or False, not {type(multiroot).__name__}; constraints are "
+            "passed by name: allowed=..."
+        )
+
+
+def check_count(k: object) -> None:
+    """How many trees are asked for."""
+    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+        raise ValueError(f"k must be at least 1, not {k!r}: it is a whole number of trees")
+
+
 def check_shapes(
     arc_scores: Tensor, sibling_scores: Tensor | None, lengths: Tensor, allowed: Tensor | None
 ) -> None:

@@ -19,6 +19,7 @@ from treecrf.ops.second_order.reference import usable_siblings
 from treecrf.struct import arguments
 
 NEGATIVE_INFINITY = float("-inf")
+_SMALL_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32)
 
 
 class NoTreeError(ValueError):
@@ -45,7 +46,8 @@ class TreeDistribution:
         *,
         validate: bool = True,
     ) -> None:
-        lengths = torch.as_tensor(lengths)
+        arguments.check_types(arc_scores, self._siblings, allowed, multiroot)
+        lengths = _whole_numbers("lengths", lengths)
         arguments.check_shapes(arc_scores, self._siblings, lengths, allowed)
         self.lengths = lengths.to(arc_scores.device, torch.int64).contiguous()
         self.multiroot = multiroot
@@ -125,15 +127,13 @@ class TreeDistribution:
 
         Where fewer than k trees exist the scores are -inf and the heads -1.
         """
-        if k < 1:
-            raise ValueError(f"k must be at least 1, not {k}")
+        arguments.check_count(k)
         heads = self._kernels.topk(*self._detached, self.lengths, k, multiroot=self.multiroot)
         return self._scores_of(heads), heads
 
     def sample(self, k: int = 1, *, generator: torch.Generator | None = None) -> Tensor:
         """Heads `[k, batch, N]` of k independent draws."""
-        if k < 1:
-            raise ValueError(f"k must be at least 1, not {k}")
+        arguments.check_count(k)
         heads: Tensor = self._kernels.sample(
             *self._detached, self.lengths, k, multiroot=self.multiroot, generator=generator
         )
@@ -259,6 +259,8 @@ class TreeDistribution:
         return lost
 
     def _check_same_family(self, other: Self) -> None:
+        if not isinstance(other, TreeDistribution):
+            raise ValueError(f"cannot compare {self!r} with {type(other).__name__}")
         if type(other) is not type(self) or other.multiroot != self.multiroot:
             raise ValueError(f"cannot compare {self!r} with {other!r}: they are of two families")
         if other._arcs.shape != self._arcs.shape or (
@@ -267,7 +269,7 @@ class TreeDistribution:
             raise ValueError(f"cannot compare {self!r} with {other!r}: the sentences differ")
 
     def _checked_heads(self, heads: Tensor, *, partial: bool) -> Tensor:
-        heads = torch.as_tensor(heads, device=self._arcs.device)
+        heads = _whole_numbers("heads", heads).to(self._arcs.device)
         arguments.check_heads(
             heads, self.lengths, self._arcs.shape[1], partial=partial, values=self._validate
         )
@@ -294,6 +296,15 @@ class TreeDistribution:
     def _cache_key(self, name: str) -> tuple[str, bool, bool]:
         """One made without a graph never stands in for one with it, nor one of inference mode."""
         return name, _differentiable(self._parts), torch.is_inference_mode_enabled()
+
+
+def _whole_numbers(name: str, values: object) -> Tensor:
+    """The values as a tensor, small integers widened so that comparisons with -1 hold."""
+    try:
+        tensor = torch.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError) as problem:
+        raise ValueError(f"{name} must be a tensor of whole numbers: {problem}") from None
+    return tensor.long() if tensor.dtype in _SMALL_INTEGERS else tensor
 
 
 def _differentiable(parts: tuple[Tensor, ...]) -> bool:
