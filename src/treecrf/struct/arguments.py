@@ -3,8 +3,7 @@
 import torch
 from torch import Tensor
 
-from treecrf.ops.masking import usable_arcs
-from treecrf.ops.second_order.reference import usable_siblings
+from treecrf.ops.masking import usable_arcs, usable_siblings
 
 
 def check_types(

@@ -14,8 +14,7 @@ from torch import Tensor
 
 from treecrf.ops import autograd
 from treecrf.ops.backend import Family, implementation
-from treecrf.ops.masking import masked_and_shifted
-from treecrf.ops.second_order.reference import usable_siblings
+from treecrf.ops.masking import masked_and_shifted, usable_siblings
 from treecrf.struct import arguments
 
 NEGATIVE_INFINITY = float("-inf")

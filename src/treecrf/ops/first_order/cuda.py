@@ -10,7 +10,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from treecrf.ops.backend import host_module
+from treecrf.ops import host
 from treecrf.ops.fused import (
     add_term,
     add_terms,
@@ -289,10 +289,7 @@ def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
 
 def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first; computed on the host."""
-    heads: Tensor = host_module("first_order").topk(
-        arc_scores.cpu(), lengths.cpu(), k, multiroot=multiroot
-    )
-    return heads.to(arc_scores.device)
+    return host.topk("first_order", (arc_scores,), lengths, k, multiroot=multiroot)
 
 
 def sample(
@@ -304,10 +301,9 @@ def sample(
     generator: torch.Generator | None,
 ) -> Tensor:
     """Heads `[k, batch, N]` of k trees drawn from the distribution; computed on the host."""
-    heads: Tensor = host_module("first_order").sample(
-        arc_scores.cpu(), lengths.cpu(), k, multiroot=multiroot, generator=generator
+    return host.sample(
+        "first_order", (arc_scores,), lengths, k, multiroot=multiroot, generator=generator
     )
-    return heads.to(arc_scores.device)
 
 
 def _run_inside(

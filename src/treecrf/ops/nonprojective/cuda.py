@@ -13,7 +13,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from treecrf.ops.backend import host_module
+from treecrf.ops import host
 from treecrf.ops.nonprojective import layout
 
 ZERO = tl.constexpr(layout.ZERO)
@@ -193,18 +193,12 @@ def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[
 
 def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Heads `[batch, N]` of the best tree."""
-    heads: Tensor = host_module("nonprojective").argmax(
-        arc_scores.cpu(), lengths.cpu(), multiroot=multiroot
-    )
-    return heads.to(arc_scores.device)
+    return host.argmax("nonprojective", arc_scores, lengths, multiroot=multiroot)
 
 
 def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first."""
-    heads: Tensor = host_module("nonprojective").topk(
-        arc_scores.cpu(), lengths.cpu(), k, multiroot=multiroot
-    )
-    return heads.to(arc_scores.device)
+    return host.topk("nonprojective", (arc_scores,), lengths, k, multiroot=multiroot)
 
 
 def sample(
@@ -216,10 +210,9 @@ def sample(
     generator: torch.Generator | None,
 ) -> Tensor:
     """Heads `[k, batch, N]` of k trees drawn from the distribution."""
-    heads: Tensor = host_module("nonprojective").sample(
-        arc_scores.cpu(), lengths.cpu(), k, multiroot=multiroot, generator=generator
+    return host.sample(
+        "nonprojective", (arc_scores,), lengths, k, multiroot=multiroot, generator=generator
     )
-    return heads.to(arc_scores.device)
 
 
 def _weights(arc_scores: Tensor, multiroot: bool) -> tuple[Tensor, Tensor]:

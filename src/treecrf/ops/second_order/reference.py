@@ -6,6 +6,7 @@ from torch import Tensor
 from treecrf.ops import backpropagation
 from treecrf.ops.backpropagation import plain
 from treecrf.ops.first_order.reference import only_whole_sentences
+from treecrf.ops.masking import usable_siblings
 from treecrf.ops.semiring import (
     NEGATIVE_INFINITY,
     KBestSemiring,
@@ -145,26 +146,6 @@ def inside(
         C_left_tail[:, starts, width] = C_left
 
     return C_right_head[torch.arange(batch, device=lengths.device), 0, lengths]
-
-
-def usable_siblings(arc_scores: Tensor, *, multiroot: bool) -> Tensor:
-    """The cells `[batch, dependent, head, sibling]` that some tree could use, by masked arc scores.
-
-    The sibling lies strictly between head and dependent, and both are allowed children of the head;
-    the root symbol has two children only with several roots.
-    """
-    token = torch.arange(arc_scores.shape[1], device=arc_scores.device)
-    dependent, head, sibling = token[:, None, None], token[:, None], token
-    rightwards = (head < sibling) & (sibling < dependent)
-    leftwards = (dependent < sibling) & (sibling < head)
-    possible = arc_scores > NEGATIVE_INFINITY  # [batch, dependent, head]
-    if not multiroot:
-        possible = possible & (token > 0)
-    return (
-        (rightwards | leftwards)
-        & possible[:, :, :, None]
-        & possible.transpose(1, 2)[:, None]  # [batch, 1, head, sibling]
-    )
 
 
 def _by_width(sibling_scores: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
