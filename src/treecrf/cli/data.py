@@ -241,6 +241,6 @@ def _write(sentences: "Iterable[Sentence]", output: str, *, format: "Format" = "
     from treecrf.cli.console import track
     from treecrf.treebank import write_conllu
 
-    if output != "-" or not sys.stdout.isatty():
+    if output != "-" or sys.stdout is None or not sys.stdout.isatty():
         sentences = track(sentences, "sentences")
     write_conllu(sentences, output, format=format)
