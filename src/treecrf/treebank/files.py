@@ -15,7 +15,7 @@ from typing import IO, TypeAlias, cast
 
 from treecrf.treebank.errors import TreebankError
 
-__all__ = ["File", "open_source", "open_target", "read_blocks"]
+__all__ = ["File", "decode", "open_source", "open_target", "read_blocks"]
 
 File: TypeAlias = str | os.PathLike[str] | IO[bytes] | IO[str]
 
@@ -50,48 +50,51 @@ def _unpacked(file: IO[bytes] | IO[str]) -> IO[bytes] | IO[str]:
     return cast(IO[bytes], gzip.open(cast(IO[bytes], file))) if start == _GZIP_MAGIC else file
 
 
-def read_blocks(file: IO[bytes] | IO[str], name: str) -> Iterator[tuple[int, int, str]]:
-    """What stands between the empty lines of a file: its first line, its line breaks, its text."""
+def read_blocks(file: IO[bytes] | IO[str], name: str) -> Iterator[tuple[int, int, bytes]]:
+    """What stands between the empty lines of a file: its first line, its line breaks, its bytes."""
     line = 1
-    rest = b""
+    rest = [b""]  # in pieces, joined once: a file without empty lines takes linear time
     chunks = _chunks(file)
     while True:
         try:
             chunk = next(chunks, b"")
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            problem = f"broken gzip data: {error}"
-            raise TreebankError(problem, source=name, line=line + rest.count(b"\n")) from None
+            raise _broken(f"broken gzip data: {error}", name, line, rest) from None
         except UnicodeError as error:  # of a file that was opened as text
-            problem = f"not UTF-8: {error}"
-            raise TreebankError(problem, source=name, line=line + rest.count(b"\n")) from None
+            raise _broken(f"not UTF-8: {error}", name, line, rest) from None
         if not chunk:
             break
-        blocks = (rest + chunk).split(b"\n\n")
-        rest = blocks.pop()
+        rest.append(chunk)
+        if b"\n\n" not in chunk and rest[-2][-1:] + chunk[:1] != b"\n\n":
+            continue
+        blocks = b"".join(rest).split(b"\n\n")
+        rest = [blocks.pop()]
         for block in blocks:
             if block[:1] in (b"\n", b""):
                 line += len(block) - len(block := block.lstrip(b"\n"))
             breaks = block.count(b"\n")
             if block:
-                try:
-                    text = block.decode()
-                except UnicodeDecodeError as error:
-                    raise _not_utf8(error, name, line) from None
-                yield line, breaks, text
+                yield line, breaks, block
             line += breaks + 2
-    if rest.strip(b"\n"):
-        try:
-            rest.decode()
-        except UnicodeDecodeError as error:
-            raise _not_utf8(error, name, line) from None
+    if end := b"".join(rest).rstrip(b"\n"):
+        decode(end, name, line)
         problem = "the file ends inside a sentence: there is no empty line after its last word"
-        raise TreebankError(problem, source=name, line=line + rest.rstrip(b"\n").count(b"\n"))
+        raise TreebankError(problem, source=name, line=line + end.count(b"\n"))
 
 
-def _not_utf8(error: UnicodeDecodeError, name: str, line: int) -> TreebankError:
-    line += error.object.count(b"\n", 0, error.start)
-    problem = f"not UTF-8: {error.reason} (byte 0x{error.object[error.start]:02x})"
+def _broken(problem: str, name: str, line: int, rest: list[bytes]) -> TreebankError:
+    line += sum(piece.count(b"\n") for piece in rest)
     return TreebankError(problem, source=name, line=line)
+
+
+def decode(block: bytes, name: str, line: int) -> str:
+    """The text of a block that starts at this line."""
+    try:
+        return block.decode()
+    except UnicodeDecodeError as error:
+        line += block.count(b"\n", 0, error.start)
+        problem = f"not UTF-8: {error.reason} (byte 0x{block[error.start]:02x})"
+        raise TreebankError(problem, source=name, line=line) from None
 
 
 def _chunks(file: IO[bytes] | IO[str]) -> Iterator[bytes]:
