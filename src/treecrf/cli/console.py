@@ -11,9 +11,14 @@ if TYPE_CHECKING:
 
     from treecrf.treebank import Sentence
 
-__all__ = ["print_json", "print_table", "print_tree", "track"]
+__all__ = ["counted", "print_json", "print_table", "print_tree", "track"]
 
 Item = TypeVar("Item")
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 word`, `2 words`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def print_json(value: object) -> None:
