@@ -1,14 +1,18 @@
 """The command itself: it starts at once, says what went wrong in a line, and exists twice."""
 
+import os
 import resource
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import treecrf
 
+GOLDEN = Path(__file__).parent.parent / "treebank" / "data" / "golden.conllu"
 COMMAND = Path(sys.executable).with_name("treecrf")
 
 
@@ -56,3 +60,51 @@ def test_the_package_says_what_it_has() -> None:
     assert treecrf.__all__ == sorted(treecrf.__all__)
     with pytest.raises(AttributeError, match="module 'treecrf' has no attribute 'nothing'"):
         treecrf.nothing  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    "arguments", ["--help", "score {0} {0}", "score {0} {0} --json", "data convert {0}"]
+)
+def test_a_closed_output_is_one_line(arguments: str) -> None:
+    line = f"{sys.executable} -m treecrf {arguments.format(GOLDEN)} >&-"
+    result = subprocess.run(line, shell=True, capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (2, "standard output is closed\n")
+
+
+def test_a_closed_output_is_not_missed_by_what_writes_a_file(tmp_path: Path) -> None:
+    copy = tmp_path / "copy.conllu"
+    line = f"{sys.executable} -m treecrf data convert {GOLDEN} -o {copy} >&-"
+    subprocess.run(line, shell=True, check=True)
+    assert copy.read_bytes() == GOLDEN.read_bytes()
+
+
+def test_the_end_by_a_signal_leaves_no_temporary_file(tmp_path: Path) -> None:
+    target = tmp_path / "copy.conllu"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "treecrf", "data", "convert", "-", "-o", str(target)],
+        stdin=subprocess.PIPE,
+    )
+    with process:
+        deadline = time.monotonic() + 30
+        while not os.listdir(tmp_path) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        assert os.listdir(tmp_path) != []
+        process.terminate()
+    assert process.returncode == 128 + signal.SIGTERM
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_early_interrupt_has_no_traceback() -> None:
+    # As if Ctrl-C came while the command was being loaded.
+    code = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, path, target=None):\n"
+        "        if name == 'typer':\n"
+        "            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from treecrf.__main__ import main\n"
+        "main()"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (result.returncode, result.stderr) == (130, "")

@@ -70,3 +70,15 @@ def test_errors(files: list[str]) -> None:
     assert "--rounds" in run(*files, "--rounds", "0", code=2)
     output = run(*files[:2], "-", stdin=treebank(0, 1), code=2)
     assert output.startswith("<stdin>:1: sentence 1 has 3 words in gold and 2 in B")
+
+
+def test_predicted_columns(tmp_path: Path) -> None:
+    # ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL FILLPRED PRED
+    rows = [["1", "a", *"______", "0", "2", "ROOT", "SBJ", "_", "_"]]
+    rows += [["2", "b", *"______", "1", "0", "OBJ", "ROOT", "_", "_"]]
+    file = tmp_path / "both.conll09"
+    file.write_text("".join("\t".join(row) + "\n" for row in rows) + "\n", encoding="utf-8")
+    options = [*[str(file)] * 3, "--rounds", "1", "--json"]
+    assert json.loads(run(*options))["UAS"]["a"] == 1.0
+    figures = json.loads(run(*options, "--columns", "predicted"))["UAS"]
+    assert (figures["a"], figures["b"]) == (0.0, 0.0)

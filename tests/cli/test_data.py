@@ -123,14 +123,50 @@ def test_project_and_deproject(encoding: str, tmp_path: Path) -> None:
     assert restored == Path(GOLDEN).read_text(encoding="utf-8")
 
 
-def test_project_names_partial_trees_that_cannot_be(tmp_path: Path) -> None:
+def crossing_partial_tree() -> str:
     rows = [
         "1\ta\t{0}\t3\tx\t{1}",
         "2\tb\t{0}\t4\tx\t{1}",
         "3\tc\t{0}\t_\t_\t{1}",
         "4\td\t{0}\t0\tx\t{1}",
     ]
-    text = "\n".join(row.format("_\t_\t_\t_", "_\t_") for row in rows) + "\n\n"
+    return "\n".join(row.format("_\t_\t_\t_", "_\t_") for row in rows) + "\n\n"
+
+
+@pytest.mark.parametrize("encoding", ["head", "path", "head+path"])
+def test_a_file_is_lifted_once(encoding: str, tmp_path: Path) -> None:
+    lifted = tmp_path / "lifted.conllu"
+    treecrf("project", GOLDEN, "--encoding", encoding, "-o", lifted)
+    for command, advice in (("project", "deproject it first"), ("mask", "use --encoding none")):
+        options = ["--keep", "1"] if command == "mask" else []
+        problem = treecrf(command, lifted, *options, "-o", tmp_path / "out", code=2).stderr
+        assert problem.startswith(f"{lifted}:")
+        assert problem.endswith(f": sentence 2: already lifted; {advice}\n")
+        assert not (tmp_path / "out").exists()
+    unchanged = treecrf("mask", lifted, "--keep", 1, "--encoding", "none").stdout
+    assert unchanged == lifted.read_text(encoding="utf-8")
+
+
+def test_mask_says_what_to_do_about_partial_trees_that_cannot_be_lifted() -> None:
+    text = crossing_partial_tree()
+    problem = treecrf("mask", "-", "--keep", 1, code=2, stdin=text).stderr
+    assert problem.endswith("; annotate more, or --encoding none\n")
+    assert treecrf("mask", "-", "--keep", 1, "--encoding", "none", stdin=text).stdout == text
+
+
+def test_mask_of_sentences_takes_no_encoding() -> None:
+    options = ["--keep", 0.5, "--unit", "sentences", "--encoding", "path"]
+    assert "no --encoding" in treecrf("mask", GOLDEN, *options, code=2).stderr
+
+
+def test_counts_of_one() -> None:
+    text = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+    found = treecrf("validate", "-", stdin=text).stdout
+    assert found == "-: 1 well-formed sentence with 1 word\n"
+
+
+def test_project_names_partial_trees_that_cannot_be() -> None:
+    text = crossing_partial_tree()
     result = treecrf("project", "-", code=1, stdin=text)
     assert result.stdout == text
     assert result.stderr == (

@@ -191,6 +191,13 @@ def test_errors_are_one_line(files: Path) -> None:
     assert "No such file" in run(files, "gold.conllu", "nothing.conllu", code=2)
 
 
+@pytest.mark.parametrize("options", [[], ["--json"], ["--conll18"]])
+def test_nothing_to_score_is_an_error(tmp_path: Path, options: list[str]) -> None:
+    (tmp_path / "empty.conllu").touch()
+    output = run(tmp_path, "empty.conllu", "empty.conllu", *options, code=2)
+    assert output == "there are no sentences to score\n"
+
+
 def test_scoring_loads_neither_torch_nor_numpy(files: Path) -> None:
     script = (
         "import sys\nfrom treecrf.cli.app import app\n"

@@ -141,6 +141,30 @@ def test_a_pipe_gives_its_sentences_as_they_come() -> None:
             assert next(sentences).forms == ["Hi"]
 
 
+@pytest.mark.parametrize("data", [gzip.compress(WORD.encode()), b"\x1f" + WORD.encode()])
+def test_a_pipe_may_give_its_first_byte_alone(data: bytes) -> None:
+    read, write = os.pipe()
+    with open(read, "rb") as reader:
+        os.write(write, data[:1])
+        assert reader.peek(2) == data[:1]
+        os.write(write, data[1:])
+        os.close(write)
+        if data[1:2] == b"\x8b":
+            assert [sentence.forms for sentence in read_conllu(reader)] == [["Hi"]]
+        else:  # nothing is lost where it is not gzip
+            with pytest.raises(TreebankError, match=r"id '\\x1f1' where 1 would be next"):
+                list(read_conllu(reader))
+
+
+def test_closed_standard_streams_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(TreebankError, match="standard input is closed"):
+        list(read_conllu("-"))
+    with pytest.raises(TreebankError, match="standard output is closed"):
+        write_conllu([], "-")
+
+
 def test_writes_packed_files_the_same_each_time(tmp_path: Path) -> None:
     paths = [tmp_path / "a.conllu.gz", tmp_path / "b.conllu.gz"]
     for path in paths:
@@ -201,6 +225,38 @@ def test_a_pipe_is_written_to_as_it_is(tmp_path: Path) -> None:
         write_conllu(read_conllu(GOLDEN), path)
         assert reader.communicate()[0] == GOLDEN.read_bytes()
     assert stat.S_ISFIFO(path.stat().st_mode)
+
+
+@pytest.mark.parametrize("target", ["/dev/stdout", "/dev/stderr", "/dev/fd/1", "/dev/fd/2"])
+def test_a_log_that_is_standard_output_is_added_to(target: str, tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    log.write_text("old\n")
+    code = (
+        "import sys, treecrf.treebank as t; t.write_conllu(t.read_conllu(sys.argv[1]), sys.argv[2])"
+    )
+    command = [sys.executable, "-c", code, str(GOLDEN), target]
+    with log.open("ab") as file:
+        subprocess.run(command, stdout=file, stderr=file, check=True)
+    assert log.read_bytes() == b"old\n" + GOLDEN.read_bytes()
+    piped = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=True)
+    assert piped.stdout == GOLDEN.read_bytes()
+
+
+def test_a_descriptor_is_written_to_as_it_is() -> None:
+    read, write = os.pipe()
+    with open(read, "rb") as reader:
+        write_conllu(read_conllu(GOLDEN), f"/dev/fd/{write}")
+        os.close(write)
+        assert reader.read() == GOLDEN.read_bytes()
+    with pytest.raises(OSError, match="/dev/fd/999999"):
+        write_conllu([], "/dev/fd/999999")
+
+
+def test_a_name_that_is_empty_is_no_file() -> None:
+    for use in (lambda: list(read_conllu("")), lambda: write_conllu([], "")):
+        with pytest.raises(FileNotFoundError) as error:
+            use()
+        assert error.value.filename == ""
 
 
 def test_what_utf8_cannot_hold_is_an_error() -> None:

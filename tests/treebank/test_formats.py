@@ -40,6 +40,23 @@ def test_a_sentence_without_phead_does_not_hide_that_a_file_is_conllx() -> None:
     assert sentences[1].tokens[0].deps == "_"
 
 
+ONE = "1\tA\t_\t_\t_\t_\t0\troot\t{}\t{}\n\n"
+
+
+@pytest.mark.parametrize(
+    "first", [ONE.format("_", "SpaceAfter=No"), "# c\n" + ONE.format("4", "_")]
+)
+def test_a_number_in_the_ninth_column_does_not_turn_conllu_into_conllx(first: str) -> None:
+    later = ONE.format("4", "SpaceAfter=No") + "# c\n" + ONE.format("0:root", "SpaceAfter=No")
+    sentences = read_conllu(io.StringIO(first + later))
+    assert "".join(sentence.to_conllu() for sentence in sentences) == first + later
+
+
+def test_dependencies_in_conllx_are_refused_and_not_lost() -> None:
+    with pytest.raises(TreebankError, match=r"<file>:3: PHEAD '0:root' is no number"):
+        list(read_conllu(io.StringIO(ONE.format("0", "root") + ONE.format("0:root", "_"))))
+
+
 def test_conllu_has_no_predicted_columns() -> None:
     with pytest.raises(TreebankError, match=r"golden\.conllu:1: no predicted columns: this is not"):
         list(read_conllu(DATA / "golden.conllu", columns="predicted"))

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import time
 from pathlib import Path
 
 import pytest
@@ -212,3 +213,25 @@ def test_checking_goes_on_after_what_is_wrong() -> None:
         "<file>:9: head 7 is outside the sentence, which has 1 words",
         "<file>:14: the file ends inside a sentence: there is no empty line after its last word",
     ]
+
+
+def test_checking_goes_on_after_broken_utf8() -> None:
+    data = (GOOD + line("1", form="é") + "\n" + GOOD + line("1", "7") + "\n").encode("latin-1")
+    items = list(check_conllu(io.BytesIO(data)))
+    assert [str(item) for item in items if isinstance(item, TreebankError)] == [
+        "<file>:4: not UTF-8: invalid continuation byte (byte 0xe9)",
+        "<file>:9: head 7 is outside the sentence, which has 1 words",
+    ]
+    assert len(items) == 4
+
+
+def test_a_file_without_empty_lines_takes_linear_time() -> None:
+    class Pipe(io.BytesIO):
+        def read1(self, size: int | None = -1, /) -> bytes:
+            return super().read1(4096)
+
+    file = Pipe(line("1").encode() * 1_000_000)
+    started = time.process_time()
+    with pytest.raises(TreebankError, match="<file>:1000000: the file ends inside a sentence"):
+        list(read_conllu(file))
+    assert time.process_time() - started < 5

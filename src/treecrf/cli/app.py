@@ -5,6 +5,7 @@ Modules of commands are imported here, so they import at their top nothing heavi
 
 import errno
 import io
+import signal
 import sys
 from typing import Annotated, Any
 
@@ -37,7 +38,7 @@ class _Group(TyperGroup):
 app = typer.Typer(
     cls=_Group,
     # Boxes and colours cost a tenth of a second and are for people to look at.
-    rich_markup_mode="rich" if sys.stdout.isatty() else None,
+    rich_markup_mode="rich" if sys.stdout is not None and sys.stdout.isatty() else None,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -65,9 +66,24 @@ def _options(
     """Dependency parsing with tree-structured conditional random fields."""
 
 
+class _Closed(io.TextIOBase):
+    """Standard output where there is none (`treecrf ... >&-`): only what writes to it fails."""
+
+    def write(self, text: str) -> int:
+        raise OSError(errno.EBADF, "standard output is closed")
+
+
 def main() -> None:
     """The console script."""
+    # An exit, unlike a signal, passes through `finally`: no temporary file stays.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    if sys.stdout is None:
+        sys.stdout = _Closed()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without UTF-8 gets a ? for an arrow
-    app(prog_name="treecrf")
+    try:
+        app(prog_name="treecrf")
+    except OSError as error:  # of what is printed before a command runs: --help, --version
+        typer.echo(error.strerror or error, err=True)
+        sys.exit(2)

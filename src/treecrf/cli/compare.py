@@ -1,6 +1,6 @@
 """`treecrf compare`: two systems, and whether chance explains how they differ."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -24,6 +24,10 @@ def compare(
     subtypes: Annotated[
         Subtypes, typer.Option(help="Keep or cut what follows the colon in a relation.")
     ] = "keep",
+    columns: Annotated[
+        Literal["gold", "predicted"],
+        typer.Option(help="The columns of A and B to score, where they are CoNLL-X or CoNLL-09."),
+    ] = "gold",
     json: Annotated[bool, typer.Option("--json", help="Print fractions as JSON.")] = False,
 ) -> None:
     """Compare two systems by Dan Bikel's randomised comparator.
@@ -32,10 +36,14 @@ def compare(
     parses are swapped at random, sentence by sentence.
     """
     check_one_stdin(gold, a, b)
-    from treecrf.cli.console import print_json, print_table
+    from treecrf.cli.console import counted, print_json, print_table
     from treecrf.treebank import compare as compare_files
+    from treecrf.treebank import read_conllu
 
-    comparison = compare_files(gold, a, b, rounds=rounds, seed=seed, punct=punct, subtypes=subtypes)
+    answers = [read_conllu(file, columns=columns) for file in (a, b)]
+    comparison = compare_files(
+        gold, *answers, rounds=rounds, seed=seed, punct=punct, subtypes=subtypes
+    )
     if json:
         print_json(comparison.to_dict())
         return
@@ -45,6 +53,7 @@ def compare(
     ]
     rows += [[name, "-", "-", "-", "-"] for name in comparison.missing]
     print_table(["metric", "A", "B", "B - A", "p"], rows)
-    typer.echo(f"{comparison.sentences:,} sentences, {rounds:,} rounds, seed {seed}; SIB is its F1")
+    sentences = counted(comparison.sentences, "sentence")
+    typer.echo(f"{sentences}, {counted(rounds, 'round')}, seed {seed}; SIB is its F1")
     for name, reason in comparison.missing.items():
         typer.echo(f"{name} is empty: {reason}")

@@ -1,5 +1,6 @@
 """What commands print: tables, trees, JSON, progress. Only here is rich imported, when needed."""
 
+import codecs
 import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
@@ -10,14 +11,21 @@ if TYPE_CHECKING:
 
     from treecrf.treebank import Sentence
 
-__all__ = ["print_json", "print_table", "print_tree", "track"]
+__all__ = ["counted", "print_json", "print_table", "print_tree", "track"]
 
 Item = TypeVar("Item")
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 word`, `2 words`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def print_json(value: object) -> None:
     """One JSON value on standard output."""
-    sys.stdout.write(json.dumps(value, ensure_ascii=False, indent=2) + "\n")
+    # Elsewhere than in UTF-8 a character may become a question mark, and two keys the same one.
+    utf8 = codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
+    sys.stdout.write(json.dumps(value, ensure_ascii=not utf8, indent=2) + "\n")
 
 
 def print_table(
@@ -41,9 +49,7 @@ def print_table(
         title_style="bold",
     )
     for index, column in enumerate(columns):
-        table.add_column(
-            Text(column), justify="right" if index else "left", overflow="fold", no_wrap=index > 0
-        )
+        table.add_column(Text(column), justify="right" if index else "left", no_wrap=True)
     for row in rows:
         table.add_row(*map(Text, row))
     _console().print(table)
@@ -56,7 +62,7 @@ def print_tree(sentence: "Sentence") -> None:
 
     from treecrf.treebank.drawing import draw_arcs
 
-    console = _console(width=10_000)  # a long line is the terminal's to wrap; none is cut
+    console = _console()
     if sentence.sent_id:
         console.print(Text(sentence.sent_id, style="dim"))
     console.print(Text(sentence.text, style="bold"))
@@ -75,7 +81,7 @@ def print_tree(sentence: "Sentence") -> None:
 
 def track(items: Iterable[Item], what: str, *, total: int | None = None) -> Iterator[Item]:
     """The items, with a progress line on standard error where that is a terminal."""
-    if not sys.stderr.isatty():
+    if sys.stderr is None or not sys.stderr.isatty():
         yield from items
         return
     from rich.console import Console
@@ -91,9 +97,9 @@ def track(items: Iterable[Item], what: str, *, total: int | None = None) -> Iter
         yield from bar.track(items, total=total, description=what)
 
 
-def _console(width: int | None = None) -> "Console":
+def _console() -> "Console":
     from rich.console import Console
 
-    if width is None and not sys.stdout.isatty():
-        width = 200  # a pipe has no width to fit in
-    return Console(width=width, highlight=False)
+    # A long line is the terminal's to wrap: made to fit, a number would lose its last digits.
+    # A dumb terminal is taken to be 80 wide unless it has a height as well.
+    return Console(width=10_000, height=25, highlight=False)

@@ -99,7 +99,7 @@ def validate(
 
     The exit code is 2 if anything is.
     """
-    from treecrf.cli.console import print_json, track
+    from treecrf.cli.console import counted, print_json, track
     from treecrf.treebank import TreebankError
     from treecrf.treebank.conllu import check_conllu
 
@@ -117,7 +117,8 @@ def validate(
         named = [{"line": problem.line, "problem": problem.problem} for problem in problems]
         print_json({"sentences": sentences, "words": words, "problems": named})
     else:
-        typer.echo(f"{file}: {sentences:,} well-formed sentences with {words:,} words")
+        found = f"{counted(sentences, 'well-formed sentence')} with {counted(words, 'word')}"
+        typer.echo(f"{file}: {found}")
         if problems:
             typer.echo(f"{file}: {len(problems):,} malformed", err=True)
     if problems:
@@ -155,7 +156,7 @@ def project(file: File, encoding: Encoding = "head+path", output: Output = "-") 
     left_alone: list[TreebankError] = []
 
     def projected() -> "Iterator[Sentence]":
-        for sentence in read_conllu(file):
+        for sentence in _not_lifted(read_conllu(file), "deproject it first"):
             try:
                 yield project(sentence, encoding=encoding)
             except TreebankError as error:
@@ -190,9 +191,12 @@ def mask(
         int, typer.Option(help="What a seed keeps at one share, it keeps at every larger one.")
     ] = 1,
     encoding: Annotated[
-        Literal["head", "path", "head+path", "none"],
-        typer.Option(help="How trees are lifted before they are masked; none: they are not."),
-    ] = "head+path",
+        Literal["head", "path", "head+path", "none"] | None,
+        typer.Option(
+            help="How trees are lifted before they are masked; none: they are not.",
+            show_default="head+path",
+        ),
+    ] = None,
     output: Output = "-",
 ) -> None:
     """Make partial training data: take heads and their labels away, or whole sentences."""
@@ -201,9 +205,14 @@ def mask(
 
     sentences = read_conllu(file)
     if unit == "sentences":
+        if encoding not in (None, "none"):
+            raise typer.BadParameter("--unit sentences keeps sentences as they are: no --encoding")
         _write(keep_sentences(sentences, keep, seed=seed), output)
+    elif encoding == "none":
+        _write(mask_dependencies(sentences, keep, seed=seed, encoding=None), output)
     else:
-        lifted = None if encoding == "none" else encoding
+        lifted = encoding or "head+path"
+        sentences = _not_lifted(sentences, "use --encoding none")
         _write(mask_dependencies(sentences, keep, seed=seed, encoding=lifted), output)
 
 
@@ -237,10 +246,20 @@ def show(
         raise TreebankError(problem, source=file)
 
 
+def _not_lifted(sentences: "Iterable[Sentence]", advice: str) -> "Iterator[Sentence]":
+    """The sentences, none of which may have marks: a file is lifted once."""
+    from treecrf.treebank.pseudoprojective import is_lifted
+
+    for number, sentence in enumerate(sentences, 1):
+        if is_lifted(sentence.deprels):
+            raise sentence.error(f"sentence {number}: already lifted; {advice}")
+        yield sentence
+
+
 def _write(sentences: "Iterable[Sentence]", output: str, *, format: "Format" = "conllu") -> None:
     from treecrf.cli.console import track
     from treecrf.treebank import write_conllu
 
-    if output != "-" or not sys.stdout.isatty():
+    if output != "-" or sys.stdout is None or not sys.stdout.isatty():
         sentences = track(sentences, "sentences")
     write_conllu(sentences, output, format=format)

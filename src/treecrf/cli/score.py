@@ -90,11 +90,13 @@ def score(
         _print_conll18(gold, system, json=json)
         return
 
-    from treecrf.cli.console import print_json, print_table
-    from treecrf.treebank import evaluate, read_conllu
+    from treecrf.cli.console import counted, print_json, print_table
+    from treecrf.treebank import TreebankError, evaluate, read_conllu
 
     answers = read_conllu(system, columns=columns)
     evaluation = evaluate(gold, answers, punct=punct, subtypes=subtypes)
+    if not evaluation.sentences:
+        raise TreebankError("there are no sentences to score")
     if json:
         print_json(evaluation.to_dict(by=by))
         return
@@ -102,7 +104,8 @@ def score(
     rows += [[name, "-", "-", "-"] for name in evaluation.missing]
     print_table(NAMES, rows)
     ignored = "" if punct == "keep" else f", {evaluation.ignored:,} ignored as punctuation"
-    typer.echo(f"{evaluation.sentences:,} sentences, {evaluation.words:,} words scored{ignored}")
+    sentences, words = counted(evaluation.sentences, "sentence"), counted(evaluation.words, "word")
+    typer.echo(f"{sentences}, {words} scored{ignored}")
     for name, reason in evaluation.missing.items():
         typer.echo(f"{name} is empty: {reason}")
     if by is not None:
@@ -139,10 +142,12 @@ def _figures(scores: "dict[str, Score]", by: By) -> Iterator[str]:
 
 def _print_conll18(gold: str, system: str, *, json: bool) -> None:
     from treecrf.cli.console import print_json, print_table
-    from treecrf.treebank import evaluate_conll18
+    from treecrf.treebank import TreebankError, evaluate_conll18
     from treecrf.treebank.metrics import scores_to_dict
 
     scores = evaluate_conll18(gold, system)
+    if not scores["Sentences"].gold:
+        raise TreebankError("there are no sentences to score")
     if json:
         print_json(scores_to_dict(scores))
         return

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.files import File, open_source, open_target, read_blocks
+from treecrf.treebank.files import File, decode, open_source, open_target, read_blocks
 from treecrf.treebank.formats import Columns, Format, as_conllu, find_format, to_format
 from treecrf.treebank.parsing import parse_sentence
 from treecrf.treebank.sentence import Sentence
@@ -55,7 +55,8 @@ class _Reader:
         self.multiroot = multiroot
         self.format: Format | None = None
 
-    def parse(self, block: str, line: int, breaks: int) -> Sentence:
+    def parse(self, data: bytes, line: int, breaks: int) -> Sentence:
+        block = decode(data, self.name, line)
         if self.format is None:
             self.format = find_format(block)
         if self.format in ("conllx", "conll09"):

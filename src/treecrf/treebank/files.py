@@ -5,6 +5,7 @@ import contextlib
 import gzip
 import io
 import os
+import re
 import shutil
 import stat
 import sys
@@ -15,12 +16,14 @@ from typing import IO, TypeAlias, cast
 
 from treecrf.treebank.errors import TreebankError
 
-__all__ = ["File", "open_source", "open_target", "read_blocks"]
+__all__ = ["File", "decode", "open_source", "open_target", "read_blocks"]
 
 File: TypeAlias = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 _CHUNK = 1 << 18
 _GZIP_MAGIC = b"\x1f\x8b"
+_STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})|/dev/stderr")
 
 
 @contextlib.contextmanager
@@ -30,6 +33,8 @@ def open_source(source: File) -> Iterator[tuple[IO[bytes] | IO[str], str]]:
         name = getattr(source, "name", None)
         yield _unpacked(source), name if isinstance(name, str) else "<file>"
     elif os.fspath(source) == "-":
+        if sys.stdin is None:
+            raise TreebankError("standard input is closed")
         yield _unpacked(getattr(sys.stdin, "buffer", sys.stdin)), "<stdin>"
     else:
         with open(source, "rb") as file:
@@ -39,59 +44,81 @@ def open_source(source: File) -> Iterator[tuple[IO[bytes] | IO[str], str]]:
 def _unpacked(file: IO[bytes] | IO[str]) -> IO[bytes] | IO[str]:
     if isinstance(file, io.TextIOBase):
         return file
-    if hasattr(file, "peek"):
-        start = file.peek(2)[:2]
-    elif file.seekable():
-        place = file.tell()
-        start = file.read(2)
-        file.seek(place)
-    else:
-        return file
-    return cast(IO[bytes], gzip.open(cast(IO[bytes], file))) if start == _GZIP_MAGIC else file
+    binary = cast(IO[bytes], file)
+    start = b""
+    if hasattr(binary, "peek"):
+        start = binary.peek(2)[:2]
+    elif binary.seekable():
+        place = binary.tell()
+        start = binary.read(2)
+        binary.seek(place)
+    if start == _GZIP_MAGIC[:1]:  # a pipe gave one byte, and peek does not wait for more
+        start = binary.read(2)
+        binary = io.BufferedReader(_Rejoined(start, binary))
+    return cast(IO[bytes], gzip.open(binary)) if start == _GZIP_MAGIC else binary
 
 
-def read_blocks(file: IO[bytes] | IO[str], name: str) -> Iterator[tuple[int, int, str]]:
-    """What stands between the empty lines of a file: its first line, its line breaks, its text."""
+class _Rejoined(io.RawIOBase):
+    """A stream with the bytes that were taken from it in front again."""
+
+    def __init__(self, start: bytes, file: IO[bytes]) -> None:
+        self.start = start
+        self.read_on: Callable[[int], bytes] = getattr(file, "read1", file.read)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
+        data, self.start = self.start[: len(buffer)] or self.read_on(len(buffer)), b""
+        buffer[: len(data)] = data
+        return len(data)
+
+
+def read_blocks(file: IO[bytes] | IO[str], name: str) -> Iterator[tuple[int, int, bytes]]:
+    """What stands between the empty lines of a file: its first line, its line breaks, its bytes."""
     line = 1
-    rest = b""
+    rest = [b""]  # in pieces, joined once: a file without empty lines takes linear time
     chunks = _chunks(file)
     while True:
         try:
             chunk = next(chunks, b"")
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            problem = f"broken gzip data: {error}"
-            raise TreebankError(problem, source=name, line=line + rest.count(b"\n")) from None
+            raise _broken(f"broken gzip data: {error}", name, line, rest) from None
         except UnicodeError as error:  # of a file that was opened as text
-            problem = f"not UTF-8: {error}"
-            raise TreebankError(problem, source=name, line=line + rest.count(b"\n")) from None
+            raise _broken(f"not UTF-8: {error}", name, line, rest) from None
         if not chunk:
             break
-        blocks = (rest + chunk).split(b"\n\n")
-        rest = blocks.pop()
+        rest.append(chunk)
+        if b"\n\n" not in chunk and rest[-2][-1:] + chunk[:1] != b"\n\n":
+            continue
+        blocks = b"".join(rest).split(b"\n\n")
+        rest = [blocks.pop()]
         for block in blocks:
             if block[:1] in (b"\n", b""):
                 line += len(block) - len(block := block.lstrip(b"\n"))
             breaks = block.count(b"\n")
             if block:
-                try:
-                    text = block.decode()
-                except UnicodeDecodeError as error:
-                    raise _not_utf8(error, name, line) from None
-                yield line, breaks, text
+                yield line, breaks, block
             line += breaks + 2
-    if rest.strip(b"\n"):
-        try:
-            rest.decode()
-        except UnicodeDecodeError as error:
-            raise _not_utf8(error, name, line) from None
+    if end := b"".join(rest).rstrip(b"\n"):
+        decode(end, name, line)
         problem = "the file ends inside a sentence: there is no empty line after its last word"
-        raise TreebankError(problem, source=name, line=line + rest.rstrip(b"\n").count(b"\n"))
+        raise TreebankError(problem, source=name, line=line + end.count(b"\n"))
 
 
-def _not_utf8(error: UnicodeDecodeError, name: str, line: int) -> TreebankError:
-    line += error.object.count(b"\n", 0, error.start)
-    problem = f"not UTF-8: {error.reason} (byte 0x{error.object[error.start]:02x})"
+def _broken(problem: str, name: str, line: int, rest: list[bytes]) -> TreebankError:
+    line += sum(piece.count(b"\n") for piece in rest)
     return TreebankError(problem, source=name, line=line)
+
+
+def decode(block: bytes, name: str, line: int) -> str:
+    """The text of a block that starts at this line."""
+    try:
+        return block.decode()
+    except UnicodeDecodeError as error:
+        line += block.count(b"\n", 0, error.start)
+        problem = f"not UTF-8: {error.reason} (byte 0x{block[error.start]:02x})"
+        raise TreebankError(problem, source=name, line=line) from None
 
 
 def _chunks(file: IO[bytes] | IO[str]) -> Iterator[bytes]:
@@ -116,17 +143,17 @@ def open_target(target: File) -> Iterator[Callable[[str], object]]:
     """Something that writes text to a file; a path has its old content until all is written."""
     if not isinstance(target, (str, os.PathLike)):
         yield _writer(target)
-    elif os.fspath(target) == "-":
+    elif os.fspath(target) in ("-", *_STANDARD_OUTPUT):
+        if sys.stdout is None:
+            raise TreebankError("standard output is closed")
         sys.stdout.flush()
         yield _writer(getattr(sys.stdout, "buffer", sys.stdout))
         sys.stdout.flush()
+    elif not _is_replaceable(target):
+        with _open_as_it_is(target) as file:
+            yield _writer(file)
     else:
-        # Through a link to the file it names; a device or a pipe has nothing to keep.
-        path = Path(os.path.realpath(target))
-        if path.exists() and not stat.S_ISREG(path.stat().st_mode):
-            with open(path, "wb") as file:
-                yield _writer(file)
-            return
+        path = Path(os.path.realpath(target))  # through a link to the file it names
         temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
         try:
             with _create(temporary, target) as file:
@@ -143,6 +170,30 @@ def open_target(target: File) -> Iterator[Callable[[str], object]]:
             os.replace(temporary, path)
         finally:
             temporary.unlink(missing_ok=True)
+
+
+def _is_replaceable(target: str | os.PathLike[str]) -> bool:
+    """Whether this is the path of a file, there or not: a device or a pipe has nothing to keep."""
+    name = os.fspath(target)
+    if not name or name.startswith("/proc/") or _DESCRIPTOR.fullmatch(name):
+        return False
+    try:
+        # Not of its real path: the links under /proc name pipes that are no paths.
+        return stat.S_ISREG(os.stat(target).st_mode)
+    except OSError:
+        return True
+
+
+def _open_as_it_is(target: str | os.PathLike[str]) -> IO[bytes]:
+    descriptor = _DESCRIPTOR.fullmatch(os.fspath(target))
+    if descriptor is None:
+        return open(target, "wb")
+    try:
+        # Opened by its name, a log that the shell appends to would be emptied.
+        return open(os.dup(int(descriptor[1] or 2)), "wb")
+    except OSError as error:
+        error.filename = os.fspath(target)
+        raise
 
 
 def _create(temporary: Path, target: str | os.PathLike[str]) -> IO[bytes]:

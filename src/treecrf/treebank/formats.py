@@ -29,7 +29,8 @@ def find_format(block: str) -> Format | None:
     """The format of the file that a sentence is from; None where the sentence does not tell.
 
     CoNLL-09 has more columns. In the ninth, CoNLL-X has a number and CoNLL-U number:relation; where
-    all of it is `_`, there is no difference between the two.
+    all of it is `_`, there is no difference between the two, unless there are comments or only the
+    tenth is filled: CoNLL-X has no comments and no PDEPREL without PHEAD.
     """
     for line in block.split("\n"):
         if line.startswith("#"):
@@ -37,9 +38,9 @@ def find_format(block: str) -> Format | None:
         row = line.split("\t")
         if len(row) >= _COLUMNS_OF_CONLL09:
             return "conll09"
-        if not row[0].isdecimal():
+        if block.startswith("#") or not row[0].isdecimal():
             return "conllu"
-        if len(row) == 10 and row[8] != "_":
+        if len(row) == 10 and row[8:] != ["_", "_"]:
             return "conllx" if row[8].isdecimal() else "conllu"
     return None
 
@@ -56,6 +57,10 @@ def as_conllu(block: str, source: str, *, line: int, format: Format, columns: Co
         if (len(row) < _COLUMNS_OF_CONLL09) if format == "conll09" else (len(row) != 10):
             expected = "10" if format == "conllx" else f"{_COLUMNS_OF_CONLL09} or more"
             raise TreebankError(wrong_columns(expected, text), source=source, line=number)
+        if format == "conllx" and not (row[8] in ("_", "-1") or row[8].isdecimal()):
+            # What stands there would be lost: the file is not what its beginning says.
+            problem = f"PHEAD {row[8][:40]!r} is no number, and those before made this CoNLL-X"
+            raise TreebankError(problem, source=source, line=number)
         cells = ["_" if place is None else row[place] for place in places]
         lines.append("\t".join([row[0], *cells, "_", "_"]))
     return "\n".join(lines)

@@ -27,13 +27,22 @@ def mask_dependencies(
     """
     _check_share(keep)
     for number, sentence in enumerate(sentences):
-        masked = project(sentence, encoding=encoding) if encoding else sentence.copy()
+        masked = _lifted(sentence, encoding) if encoding else sentence.copy()
         annotated = [token for token in masked.tokens if token.head >= 0]
         random.Random(f"{seed} {number}").shuffle(annotated)
         for token in annotated[round(keep * len(annotated)) :]:
             token.head = -1
             token.deprel = token.deps = "_"
         yield masked
+
+
+def _lifted(sentence: Sentence, encoding: Encoding) -> Sentence:
+    try:
+        return project(sentence, encoding=encoding)
+    except TreebankError as error:
+        if -1 not in sentence.heads:
+            raise
+        raise sentence.error(f"{error.problem}, or --encoding none") from None
 
 
 def keep_sentences(sentences: Iterable[Sentence], keep: float, *, seed: int = 1) -> list[Sentence]:

@@ -14,14 +14,14 @@ one, or a backslash, a backslash goes before it.
 """
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.trees import descent, find_cycle, is_projective, nonprojective_arcs
 
-__all__ = ["ENCODINGS", "Encoding", "deproject", "lift", "project", "restore"]
+__all__ = ["ENCODINGS", "Encoding", "deproject", "is_lifted", "lift", "project", "restore"]
 
 Encoding: TypeAlias = Literal["head", "path", "head+path"]
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
@@ -84,6 +84,11 @@ def lift(
         if word in on_path and encoding != "head":
             marked[word - 1] += "↓"
     return lifted[1:], marked
+
+
+def is_lifted(deprels: Iterable[str]) -> bool:
+    """Whether a label has marks already: lifted again, they would be taken for part of it."""
+    return any(mark.head is not None or mark.on_path for mark in map(_read, deprels))
 
 
 def restore(
