@@ -30,7 +30,7 @@ class _Group(TyperGroup):
             if error.errno == errno.EPIPE:  # `treecrf ... | head` has seen enough
                 raise
             reason = error.strerror or str(error)
-            problem = f"{error.filename}: {reason}" if error.filename else reason
+            problem = reason if error.filename is None else f"{error.filename}: {reason}"
         typer.echo(problem, err=True)
         raise typer.Exit(2)
 
