@@ -51,9 +51,13 @@ class KBestSemiring:
 
     def __init__(self, size: int) -> None:
         self.size = size
+        # The lists are sorted, so (a + 1)(b + 1) pairs are no worse than the pair (a, b): it can be
+        # among the k best only when they are at most k.
+        pairs = [(a, b) for a in range(size) for b in range(size // (a + 1))]
+        self.left, self.right = zip(*pairs, strict=True)
 
     def times(self, left: Tensor, right: Tensor) -> Tensor:
-        return (left.unsqueeze(-1) + right.unsqueeze(-2)).flatten(-2)
+        return left[..., self.left] + right[..., self.right]
 
     def plus(self, terms: Tensor) -> Tensor:
         candidates = terms.flatten(-2)
