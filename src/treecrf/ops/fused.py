@@ -28,7 +28,7 @@ class WorkShape:
 def work_shape(batch: int, tokens: int, device: torch.device) -> WorkShape:
     """The shape for a batch: small tiles for short sentences, teams of programs for long and few.
 
-    Each shape is compiled once, so there are three of them; they were chosen by measurement.
+    Each shape is compiled once, so there are three tiles; the size of a team multiplies them.
     """
     if tokens <= 32:
         return WorkShape(team=1, block_positions=16, block_splits=16, warps=4)
