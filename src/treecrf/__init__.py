@@ -7,14 +7,20 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from treecrf.parser.predict import Parser, load
     from treecrf.treebank.sentence import Sentence
     from treecrf.treebank.tokens import Token
 
     __version__: str
 
-__all__ = ["Sentence", "Token", "__version__"]
+__all__ = ["Parser", "Sentence", "Token", "__version__", "load"]
 
-_HOMES = {"Sentence": "treecrf.treebank.sentence", "Token": "treecrf.treebank.tokens"}
+_HOMES = {
+    "Parser": "treecrf.parser.predict",
+    "Sentence": "treecrf.treebank.sentence",
+    "Token": "treecrf.treebank.tokens",
+    "load": "treecrf.parser.predict",
+}
 
 
 def __getattr__(name: str) -> object:

@@ -13,7 +13,8 @@ import typer
 from typer.core import TyperGroup
 
 import treecrf
-from treecrf.cli import compare, data, score
+from treecrf.cli import compare, data, evaluate, parse, score, train
+from treecrf.parser.errors import ParserError
 from treecrf.treebank.errors import TreebankError
 
 __all__ = ["app", "main"]
@@ -24,7 +25,7 @@ class _Group(TyperGroup):
         """Turn what a user can put right into one line and exit code 2; the rest is a bug."""
         try:
             return super().invoke(ctx)
-        except TreebankError as error:
+        except (TreebankError, ParserError) as error:
             problem = str(error)
         except OSError as error:
             if error.errno == errno.EPIPE:  # `treecrf ... | head` has seen enough
@@ -43,6 +44,9 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(parse.parse)
+app.command()(train.train)
+app.command()(evaluate.evaluate)
 app.command()(score.score)
 app.command()(compare.compare)
 app.add_typer(data.app, name="data")

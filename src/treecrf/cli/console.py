@@ -1,19 +1,25 @@
 """What commands print: tables, trees, JSON, progress. Only here is rich imported, when needed."""
 
 import codecs
+import contextlib
+import datetime
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from treecrf.parser.train import Epoch, Step, Training
     from treecrf.treebank import Sentence
 
-__all__ = ["counted", "print_json", "print_table", "print_tree", "track"]
+__all__ = ["counted", "print_json", "print_table", "print_training", "print_tree", "track"]
 
 Item = TypeVar("Item")
+OnStep: TypeAlias = Callable[["Step"], None]
+OnEpoch: TypeAlias = Callable[["Epoch"], None]
 
 
 def counted(number: int, noun: str) -> str:
@@ -95,6 +101,71 @@ def track(items: Iterable[Item], what: str, *, total: int | None = None) -> Iter
         spinner, name, count, TimeElapsedColumn(), console=console, transient=True
     ) as bar:
         yield from bar.track(items, total=total, description=what)
+
+
+@contextlib.contextmanager
+def print_training(training: "Training", folder: Path) -> Iterator[tuple[OnStep, OnEpoch]]:
+    """What to call after a step and after an epoch: a progress bar, and a line an epoch."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    prepared = training.prepared
+    for warning in prepared.warnings():
+        print(f"warning: {warning}", file=sys.stderr)
+    words = sum(map(len, prepared.sentences))
+    notes = [
+        f"{number:,} {what}"
+        for number, what in ((prepared.partial, "partial"), (prepared.lifted, "with lifted arcs"))
+        if number
+    ]
+    extra = f" ({', '.join(notes)})" if notes else ""
+    weights = sum(parameter.numel() for parameter in training.scorer.parameters())
+    print(f"train  {counted(len(prepared.sentences), 'sentence')}, {counted(words, 'word')}{extra}")
+    print(f"dev    {counted(len(training.dev), 'sentence')}")
+    print(f"model  {training.config.loss}, {weights / 1e6:.1f}M weights, on {training.device}")
+    sys.stdout.flush()
+    visible = sys.stderr is not None and sys.stderr.isatty()
+    progress = Progress(
+        TextColumn("epoch {task.fields[epoch]}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("loss {task.fields[loss]:.3f}  {task.speed:,.0f} sentences/s"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        disable=not visible,
+    )
+    bar = progress.add_task("", total=len(prepared.sentences), epoch=1, loss=0.0)
+
+    def on_step(step: "Step") -> None:
+        if step.epoch != progress.tasks[bar].fields["epoch"]:
+            progress.reset(bar, epoch=step.epoch)
+        progress.update(bar, completed=step.sentences, epoch=step.epoch, loss=step.loss)
+
+    def on_epoch(epoch: "Epoch") -> None:
+        best = "*" if epoch.best_epoch == epoch.epoch else " "
+        line = (
+            f"epoch {epoch.epoch:>4}  loss {epoch.loss:7.4f}  dev UAS {epoch.uas:6.2f}  "
+            f"LAS {epoch.las:6.2f} {best}  {epoch.sentences_per_second:8,.0f} sentences/s  "
+            f"{datetime.timedelta(seconds=round(epoch.seconds))}"
+        )
+        progress.console.print(line, highlight=False) if visible else print(line, flush=True)
+        last.append(epoch)
+
+    last: list[Epoch] = []
+    with progress:
+        yield on_step, on_epoch
+    if last:
+        best = last[-1]
+        print(
+            f"best   dev LAS {best.best_las:.2f} in epoch {best.best_epoch}; the model is in {folder}"
+        )
 
 
 def _console() -> "Console":

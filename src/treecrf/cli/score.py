@@ -8,9 +8,10 @@ import typer
 from treecrf.treebank.options import By, Punctuation, Subtypes
 
 if TYPE_CHECKING:
+    from treecrf.treebank.metrics import Evaluation
     from treecrf.treebank.scores import Score
 
-__all__ = ["check_one_stdin", "percent", "score"]
+__all__ = ["check_one_stdin", "percent", "print_evaluation", "score"]
 
 NAMES = ("metric", "precision", "recall", "F1")
 # What a breakdown shows of each group: columns, the metric that is in each, and which figure of it.
@@ -90,7 +91,7 @@ def score(
         _print_conll18(gold, system, json=json)
         return
 
-    from treecrf.cli.console import counted, print_json, print_table
+    from treecrf.cli.console import print_json
     from treecrf.treebank import TreebankError, evaluate, read_conllu
 
     answers = read_conllu(system, columns=columns)
@@ -100,6 +101,13 @@ def score(
     if json:
         print_json(evaluation.to_dict(by=by))
         return
+    print_evaluation(evaluation, punct=punct, by=by)
+
+
+def print_evaluation(evaluation: "Evaluation", *, punct: Punctuation, by: By | None) -> None:
+    """Tables of every metric and, where one is named, of a breakdown."""
+    from treecrf.cli.console import counted, print_table
+
     rows = [_row(name, item) for name, item in evaluation.scores.items()]
     rows += [[name, "-", "-", "-"] for name in evaluation.missing]
     print_table(NAMES, rows)

@@ -1,0 +1,59 @@
+"""`treecrf evaluate`: parse a treebank and score the trees against its own."""
+
+import time
+from typing import Annotated
+
+import typer
+
+from treecrf.cli.options import Decoder, Device, Model
+from treecrf.cli.score import print_evaluation
+from treecrf.treebank.options import By, Punctuation, Subtypes
+
+__all__ = ["evaluate"]
+
+
+def evaluate(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="A treebank with gold trees; - is standard input.")
+    ],
+    model: Model,
+    decoder: Decoder = None,
+    punct: Annotated[
+        Punctuation,
+        typer.Option(help="Score punctuation too, or leave it out, as `treecrf score` does."),
+    ] = "keep",
+    subtypes: Annotated[
+        Subtypes, typer.Option(help="Keep or cut what follows the colon in a relation.")
+    ] = "keep",
+    by: Annotated[
+        By | None,
+        typer.Option(help="Break the scores down by relation, sentence length or arc length."),
+    ] = None,
+    device: Device = "auto",
+    json: Annotated[bool, typer.Option("--json", help="Print fractions as JSON.")] = False,
+) -> None:
+    """Parse a treebank and score the trees against the gold trees in it."""
+    from treecrf.cli.console import print_json, track
+    from treecrf.parser import load
+    from treecrf.treebank import TreebankError, read_conllu
+    from treecrf.treebank import evaluate as score
+
+    sentences = list(read_conllu(file))
+    if not sentences:
+        raise TreebankError("there are no sentences to score", source=file)
+    parser = load(model, device=device)
+    started = time.perf_counter()
+    stream = parser.parse_stream(sentences, decoder=decoder, probs=False)
+    parsed = list(track(stream, "sentences", total=len(sentences)))
+    seconds = time.perf_counter() - started
+    evaluation = score(sentences, parsed, punct=punct, subtypes=subtypes)
+    words = sum(map(len, sentences))
+    speed = {"sentences_per_second": len(sentences) / seconds, "words_per_second": words / seconds}
+    if json:
+        print_json(evaluation.to_dict(by=by) | speed)
+        return
+    print_evaluation(evaluation, punct=punct, by=by)
+    typer.echo(
+        f"{speed['sentences_per_second']:,.0f} sentences and {speed['words_per_second']:,.0f} words "
+        f"a second, on {parser.device}"
+    )

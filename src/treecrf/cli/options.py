@@ -1,0 +1,20 @@
+"""Options that several commands have."""
+
+from typing import Annotated
+
+import typer
+
+from treecrf.parser.options import Decoder as DecoderName
+
+__all__ = ["Decoder", "Device", "Model"]
+
+Model = Annotated[
+    str, typer.Option("--model", "-m", metavar="DIR", help="The folder that training wrote.")
+]
+Device = Annotated[
+    str, typer.Option(metavar="NAME", help="cpu, cuda or cuda:1; auto takes a GPU if there is one.")
+]
+Decoder = Annotated[
+    DecoderName | None,
+    typer.Option(help="How to choose the tree; without it, as the model was trained to."),
+]

@@ -1,0 +1,94 @@
+"""`treecrf train`: a parser from a treebank."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from treecrf.cli.options import Device
+from treecrf.parser.options import Loss, Nonprojective
+
+if TYPE_CHECKING:
+    pass
+
+__all__ = ["train"]
+
+
+def train(
+    train: Annotated[
+        list[str],
+        typer.Option(metavar="FILE", help="A treebank to learn from; several are one treebank."),
+    ],
+    dev: Annotated[
+        str, typer.Option(metavar="FILE", help="A treebank to choose the best epoch by.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the model goes.")],
+    config: Annotated[
+        str | None,
+        typer.Option(metavar="NAME|FILE", help="default, paper, tiny, or a TOML file of settings."),
+    ] = None,
+    set: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="One setting; may be given several times."),
+    ] = None,
+    loss: Annotated[Loss | None, typer.Option(help="What training maximises.")] = None,
+    nonprojective: Annotated[
+        Nonprojective | None,
+        typer.Option(help="Crossing arcs: lift and restore them, decode any tree, or neither."),
+    ] = None,
+    seed: Annotated[int | None, typer.Option(help="Of all that is random.")] = None,
+    embeddings: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Pretrained word vectors: GloVe, word2vec, fastText."),
+    ] = None,
+    init: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Start from the weights of another model."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the training in --out.")
+    ] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Train anew, though --out has a model.")
+    ] = False,
+    max_minutes: Annotated[
+        float | None, typer.Option(min=0, metavar="N", help="Stop after so many minutes.")
+    ] = None,
+    device: Device = "auto",
+) -> None:
+    """Train a parser.
+
+    Sentences may be annotated in part: words without a head (_) are learnt from what the others
+    leave possible. The best model on --dev is kept in --out, with a log in log.jsonl; interrupted
+    training goes on with --resume.
+    """
+    from treecrf.cli.console import print_training
+    from treecrf.parser import load_config, set_up
+    from treecrf.parser import train as run
+    from treecrf.parser.setup import base_config
+
+    if resume and (overwrite or init is not None or embeddings is not None):
+        raise typer.BadParameter(
+            "--resume goes on as it began: no --init, --embeddings, --overwrite"
+        )
+    if init is not None and embeddings is not None:
+        raise typer.BadParameter("--init brings its own word vectors; it takes no --embeddings")
+    base = base_config(out, init=init, resume=resume)
+    if base is None or config is not None:
+        base = load_config(config or "default")
+    chosen = {"loss": loss, "nonprojective": nonprojective, "seed": seed}
+    settings = base.changed({name: value for name, value in chosen.items() if value is not None})
+    training = set_up(
+        out,
+        settings.updated(set or ()),
+        train=train,
+        dev=dev,
+        embeddings=embeddings,
+        init=init,
+        resume=resume,
+        overwrite=overwrite,
+        device=device,
+    )
+    training.max_minutes = max_minutes
+    with print_training(training, out) as (training.on_step, training.on_epoch):
+        run(training, out, resume=resume)

@@ -1,0 +1,1 @@
+"""The neural modules that parsers are made of."""

@@ -1,0 +1,68 @@
+"""Scores of pairs and triples of tokens: biaffine and triaffine forms."""
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["BiaffineArcs", "BiaffineLabels", "TriaffineSiblings", "with_one"]
+
+
+def with_one(vectors: Tensor) -> Tensor:
+    """The vectors with a 1 after the last feature, which makes a linear form affine."""
+    return torch.cat((vectors, vectors.new_ones(*vectors.shape[:-1], 1)), -1)
+
+
+class BiaffineArcs(nn.Module):
+    """s(i, j) = [m_j; 1]ᵀ W h_i: how well token i is the head of token j."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(size + 1, size))
+
+    def forward(self, dependents: Tensor, heads: Tensor) -> Tensor:
+        """Scores `[batch, dependent, head]` from two `[batch, token, feature]`."""
+        # The bias of a head is the same for all dependents: a row added, not a column of ones.
+        weighted = dependents @ self.weight[:-1] + self.weight[-1]
+        return torch.bmm(weighted, heads.transpose(1, 2))
+
+
+class BiaffineLabels(nn.Module):
+    """s(i, j, l) = [m_j; 1]ᵀ W_l [h_i; 1]: how well arc i -> j has the label l."""
+
+    def __init__(self, size: int, labels: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.zeros(labels, size + 1, size + 1))
+
+    def forward(self, dependents: Tensor, heads: Tensor) -> Tensor:
+        """Scores `[arc, label]` of arcs whose ends are two `[arc, feature]`."""
+        labels, size, _ = self.weight.shape
+        by_dependent = self.weight.transpose(0, 1).reshape(size, labels * size)
+        weighted = (with_one(dependents) @ by_dependent).view(-1, labels, size)
+        return torch.bmm(weighted, with_one(heads).unsqueeze(2)).squeeze(2)
+
+
+class TriaffineSiblings(nn.Module):
+    """s(i, k, j) = [s_k; 1]ᵀ (h_iᵀ W) [m_j; 1]: how well k and j are adjacent children of i."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(
+            torch.zeros(size, size + 1, size + 1)
+        )  # [head, sibling, dependent]
+
+    def pairs(self, heads: Tensor, siblings: Tensor) -> Tensor:
+        """What a head and a sibling leave of the form, `[batch, head, sibling, feature + 1]`.
+
+        The dot product of `pairs[i, k]` and `[m_j; 1]` is s(i, k, j).
+        """
+        batch, tokens, size = heads.shape
+        form = (heads.reshape(-1, size) @ self.weight.flatten(1)).view(-1, size + 1, size + 1)
+        expanded = with_one(siblings).unsqueeze(1).expand(-1, tokens, -1, -1)
+        pairs = torch.bmm(expanded.reshape(-1, tokens, size + 1), form)
+        return pairs.view(batch, tokens, tokens, size + 1)
+
+    def forward(self, dependents: Tensor, heads: Tensor, siblings: Tensor) -> Tensor:
+        """Scores `[batch, dependent, head, sibling]` from three `[batch, token, feature]`."""
+        batch, tokens, _ = heads.shape
+        pairs = self.pairs(heads, siblings).flatten(1, 2)
+        scores = torch.bmm(with_one(dependents), pairs.transpose(1, 2))
+        return scores.view(batch, tokens, tokens, tokens)

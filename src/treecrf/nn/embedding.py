@@ -1,0 +1,51 @@
+"""Vectors of words: trained, projected from pretrained ones, and read from characters."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+from treecrf.nn.bilstm import initialise_lstm
+
+__all__ = ["CharLSTM", "WordEmbedding"]
+
+
+class WordEmbedding(nn.Module):
+    """A trained vector for each frequent word, plus the projection of a fixed pretrained one."""
+
+    def __init__(self, words: int, size: int, *, vectors: Tensor | None = None) -> None:
+        super().__init__()
+        self.trained = nn.Embedding(words, size)
+        # Not among the weights: they never change, and are kept once.
+        self.register_buffer("vectors", vectors, persistent=False)
+        self.vectors: Tensor | None
+        self.projection = None if vectors is None else nn.Linear(vectors.shape[1], size, bias=False)
+        if (
+            self.projection is not None
+        ):  # then what is trained is the difference, and starts at none
+            nn.init.zeros_(self.trained.weight)
+            nn.init.orthogonal_(self.projection.weight)
+
+    def forward(self, words: Tensor, pretrained: Tensor | None) -> Tensor:
+        """Vectors `[token, feature]` of words and of their rows among pretrained ones."""
+        embedded: Tensor = self.trained(words)
+        if self.projection is None or pretrained is None:
+            return embedded
+        assert self.vectors is not None
+        rows = self.vectors[pretrained].to(embedded.dtype)
+        return embedded + self.projection(rows)
+
+
+class CharLSTM(nn.Module):
+    """Reads the characters of a word in both directions; the two last states are its vector."""
+
+    def __init__(self, characters: int, embedding_size: int, size: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(characters, embedding_size)
+        self.lstm = nn.LSTM(embedding_size, size // 2, bidirectional=True)
+        initialise_lstm(self.lstm)
+
+    def forward(self, characters: Tensor, batch_sizes: Tensor) -> Tensor:
+        """Vectors `[form, feature]` of the packed characters of forms, the longest first."""
+        packed = PackedSequence(self.embedding(characters), batch_sizes)
+        _, (last, _) = self.lstm(packed)
+        return torch.cat((last[0], last[1]), 1)

@@ -1,0 +1,167 @@
+"""Batches of sentences on a device, cut by tokens and by memory."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from treecrf.parser.encoding import EncodedSentences, Integers, Trees
+
+__all__ = ["CELLS", "Batch", "cut_batches", "make_batch", "shuffled_batches"]
+
+# Cells of the largest tensor of a batch, [batch, dependent, head, sibling] of the second order: a
+# quarter of a gigabyte in single precision. One sentence may be larger.
+CELLS = 1 << 26
+
+# Sentences whose lengths differ by less than this share a bucket, where training shuffles them.
+_BUCKET_GROWTH = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Sentences side by side, the longest first.
+
+    Tokens are packed as LSTMs take them: the root symbol of every sentence, then the first word of
+    every sentence, and so on. `cells` says where each goes in a grid `[sentence, token]`.
+    """
+
+    rows: Integers  # [batch], the sentences by their numbers in what was encoded
+    partial: bool  # whether some word has no head
+    lengths: Tensor  # [batch], in words
+    batch_sizes: Tensor  # [step], on the host: sentences that have a token there
+    sentence: Tensor  # [token]
+    cells: Tensor  # [token]
+    places: Tensor  # [batch, N], where each token of the grid is among the packed ones
+    words: Tensor  # [token]
+    vectors: Tensor | None  # [token]
+    tags: Tensor | None  # [token]
+    forms: Tensor  # [token], rows of the distinct forms of the batch
+    characters: Tensor  # [character], packed, of those forms
+    character_sizes: Tensor  # [step], on the host
+    heads: Tensor | None  # [batch, N]; -1 where not annotated or no word
+    relations: Tensor | None  # [batch, N]
+
+    @property
+    def grid(self) -> tuple[int, int]:
+        """How many sentences there are, and how many tokens the longest has."""
+        return self.places.shape[0], self.places.shape[1]
+
+    def unpack(self, tokens: Tensor) -> Tensor:
+        """A grid `[sentence, token, feature]` of packed tokens, zero where there is none."""
+        sentences, width = self.grid
+        grid = tokens.new_zeros(sentences * width, tokens.shape[1])
+        return grid.index_copy(0, self.cells, tokens).view(sentences, width, -1)
+
+
+def make_batch(
+    encoded: EncodedSentences,
+    rows: Integers,
+    *,
+    trees: Trees | None = None,
+    device: torch.device | str = "cpu",
+) -> Batch:
+    """The sentences with these numbers."""
+    rows = rows[np.argsort(-encoded.lengths[rows], kind="stable")]
+    lengths = encoded.lengths[rows]
+    step, sentence, batch_sizes, places = _pack(lengths + 1)
+    token = encoded.starts[rows][sentence] + step
+    forms, form_of = np.unique(encoded.forms[token], return_inverse=True)
+    # The longest form first, as packing has it.
+    order = np.argsort(-encoded.character_counts[forms], kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    forms = forms[order]
+    character_step, character_form, character_sizes, _ = _pack(encoded.character_counts[forms])
+    width = int(lengths[0]) + 1
+
+    partial = False
+    heads = relations = None
+    if trees is not None:
+        grid = np.full((2, len(rows), width), -1, np.int64)
+        grid[0, sentence, step] = trees.heads[token]
+        grid[1, sentence, step] = trees.relations[token]
+        partial = bool((trees.heads[token] < 0).any())
+        heads, relations = grid
+    own = encoded.forms[token]
+    arrays = {
+        "lengths": lengths,
+        "sentence": sentence,
+        "cells": sentence * width + step,
+        "places": places,
+        "words": encoded.words[own],
+        "vectors": None if encoded.vectors is None else encoded.vectors[own],
+        "tags": None if encoded.tags is None else encoded.tags[token],
+        "forms": rank[form_of],
+        "characters": encoded.characters[forms][character_form, character_step],
+        "heads": heads,
+        "relations": relations,
+    }
+    return Batch(
+        rows=rows,
+        partial=partial,
+        batch_sizes=torch.from_numpy(batch_sizes),
+        character_sizes=torch.from_numpy(character_sizes),
+        **_to_device(arrays, device),
+    )
+
+
+def _pack(counts: Integers) -> tuple[Integers, Integers, Integers, Integers]:
+    """How sequences of these lengths, the longest first, are packed.
+
+    For each packed item its step and its sequence; the sequences alive at each step; and the packed
+    place of each item `[sequence, step]`.
+    """
+    width = int(counts[0])
+    alive = counts > np.arange(width)[:, None]  # [step, sequence]
+    step, sequence = np.nonzero(alive)
+    sizes = alive.sum(1)
+    before = np.cumsum(sizes) - sizes
+    places = np.where(alive.T, before + np.arange(len(counts))[:, None], 0)
+    return step, sequence, sizes, places
+
+
+def _to_device(arrays: dict[str, Integers | None], device: torch.device | str) -> dict[str, Any]:
+    """The arrays as tensors on the device, moved in one piece."""
+    present = {name: array for name, array in arrays.items() if array is not None}
+    flat = torch.from_numpy(np.concatenate([array.ravel() for array in present.values()]))
+    if torch.device(device).type == "cuda":
+        flat = flat.pin_memory()
+    pieces = flat.to(device, non_blocking=True).split([array.size for array in present.values()])
+    moved: dict[str, Any] = dict.fromkeys(arrays)
+    for (name, array), piece in zip(present.items(), pieces, strict=True):
+        moved[name] = piece.view(array.shape)
+    return moved
+
+
+def cut_batches(
+    lengths: Integers, order: Integers, *, tokens: int, cells: int = CELLS
+) -> Iterator[Integers]:
+    """Cuts an order of sentences into batches of at most so many words and cells of the grid."""
+    first = 0
+    words = longest = 0
+    for place, row in enumerate(order):
+        length = int(lengths[row])
+        widest = max(longest, length)
+        count = place - first
+        if count and (words + length > tokens or (count + 1) * (widest + 1) ** 3 > cells):
+            yield order[first:place]
+            first, words, widest = place, 0, length
+        words += length
+        longest = widest
+    if first < len(order):
+        yield order[first:]
+
+
+def shuffled_batches(
+    lengths: Integers, *, tokens: int, seed: int, cells: int = CELLS
+) -> list[Integers]:
+    """Batches of sentences of similar length, drawn and ordered at random."""
+    random = np.random.default_rng(seed)
+    order = random.permutation(len(lengths))
+    bucket = np.log(lengths[order] + 1) // np.log(_BUCKET_GROWTH)
+    order = order[np.argsort(bucket, kind="stable")]
+    batches = list(cut_batches(lengths, order, tokens=tokens, cells=cells))
+    return [batches[place] for place in random.permutation(len(batches))]

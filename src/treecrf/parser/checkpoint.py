@@ -1,0 +1,170 @@
+"""Model folders and checkpoints on disk: safetensors, TOML and JSON, whole or not at all."""
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from treecrf.parser.config import Config
+from treecrf.parser.errors import ParserError
+from treecrf.parser.presets import load_config
+from treecrf.parser.vocab import Vocabulary
+
+__all__ = [
+    "load_checkpoint",
+    "load_settings",
+    "load_vectors",
+    "load_weights",
+    "replace_file",
+    "save_checkpoint",
+    "save_model",
+    "save_settings",
+    "save_weights",
+]
+
+CONFIG = "config.toml"
+VOCABULARY = "vocab.json"
+WEIGHTS = "model.safetensors"
+VECTORS = "vectors.safetensors"
+CHECKPOINT = "checkpoint.safetensors"
+LOG = "log.jsonl"
+FILES = (CONFIG, VOCABULARY, VECTORS, WEIGHTS, CHECKPOINT, LOG)
+
+
+def save_settings(
+    folder: Path, config: Config, vocabulary: Vocabulary, *, vectors: Tensor | None
+) -> None:
+    """Write what a model is besides its weights; it does not change while it is trained."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if vectors is not None:
+        _save(folder / VECTORS, {"vectors": vectors}, {"format": "treecrf vectors 1"})
+    replace_file(folder / VOCABULARY, vocabulary.to_json().encode())
+    replace_file(folder / CONFIG, config.to_toml().encode())
+
+
+def save_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
+    """Write the weights of a model in the place of those that are there."""
+    _save(folder / WEIGHTS, weights, {"format": "treecrf model 1"})
+
+
+def save_checkpoint(folder: Path, tensors: Mapping[str, Tensor], state: Mapping[str, Any]) -> None:
+    """Write what training goes on from: tensors, and what JSON can hold."""
+    _save(
+        folder / CHECKPOINT, tensors, {"format": "treecrf checkpoint 1", "state": json.dumps(state)}
+    )
+
+
+def save_model(
+    folder: Path,
+    config: Config,
+    vocabulary: Vocabulary,
+    weights: Mapping[str, Tensor],
+    *,
+    vectors: Tensor | None,
+) -> None:
+    """Write a whole model folder; what is there is replaced when the new one is complete."""
+    temporary = folder.with_name(f".{folder.name}.{os.urandom(4).hex()}.tmp")
+    old = temporary.with_suffix(".old")
+    try:
+        save_settings(temporary, config, vocabulary, vectors=vectors)
+        save_weights(temporary, weights)
+        if folder.exists():
+            _check_folder(folder)  # nothing but a model is replaced
+            folder.rename(old)
+        temporary.rename(folder)
+    finally:
+        for left in (temporary, old):
+            if left.exists() and (left is temporary or folder.exists()):
+                shutil.rmtree(left)
+
+
+def load_settings(folder: Path, *, weights: bool = True) -> tuple[Config, Vocabulary]:
+    """What a model is besides its weights, which must be there as well unless told otherwise."""
+    if weights:
+        _check_folder(folder)
+    config = load_config(folder / CONFIG)
+    path = folder / VOCABULARY
+    try:
+        vocabulary = Vocabulary.from_dict(json.loads(path.read_bytes()))
+    except (OSError, ValueError) as error:
+        raise ParserError(f"{path}: not a vocabulary that can be read: {error}") from None
+    return config, vocabulary
+
+
+def load_weights(folder: Path) -> dict[str, Tensor]:
+    """The weights of a model, on the host."""
+    _check_folder(folder)
+    return _load(folder / WEIGHTS, "treecrf model 1")[0]
+
+
+def load_vectors(folder: Path, vocabulary: Vocabulary) -> Tensor | None:
+    """The pretrained vectors of a model that has some."""
+    if not vocabulary.vectors:
+        return None
+    vectors = _load(folder / VECTORS, "treecrf vectors 1")[0].get("vectors")
+    if vectors is None or vectors.shape[0] != len(vocabulary.vectors) + 1:
+        raise ParserError(f"{folder / VECTORS}: damaged: it has not the words of {VOCABULARY}")
+    return vectors
+
+
+def load_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+    """What training goes on from; None where it was not written yet."""
+    path = folder / CHECKPOINT
+    if not path.exists():
+        return None
+    tensors, metadata = _load(path, "treecrf checkpoint 1")
+    try:
+        return tensors, json.loads(metadata["state"])
+    except (KeyError, ValueError) as error:
+        raise ParserError(
+            f"{path}: a damaged checkpoint ({error}); train anew without --resume"
+        ) from None
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file so that the path has the old content or the new, never a part of it."""
+    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _check_folder(folder: Path) -> None:
+    missing = [name for name in (CONFIG, VOCABULARY, WEIGHTS) if not (folder / name).is_file()]
+    if not folder.is_dir():
+        raise ParserError(
+            f"{folder}: no such folder; a model is a folder that `treecrf train` writes"
+        )
+    if missing == [WEIGHTS]:
+        raise ParserError(
+            f"{folder}: training has not finished its first epoch; go on with --resume"
+        )
+    if missing:
+        raise ParserError(f"{folder}: not a model folder: it has no {' and no '.join(missing)}")
+
+
+def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    replace_file(path, save(plain, metadata))
+
+
+def _load(path: Path, form: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    try:
+        with safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("format") != form:
+                raise ParserError(f"{path}: not a file of this version of treecrf ({form})")
+            return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise ParserError(f"{path}: damaged, or not a safetensors file: {error}") from None

@@ -1,0 +1,82 @@
+"""What a tree must look like: heads to keep, arcs to leave out, labels that stay."""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from treecrf.parser.errors import ParserError
+from treecrf.treebank import Sentence
+
+__all__ = ["FREE", "Constraints", "allowed_arcs", "constraints_of", "kept_from"]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraints:
+    """Constraints on one sentence; words are numbered from 1, and head 0 is the root."""
+
+    held: Mapping[int, int] = field(default_factory=dict)
+    forbidden: Mapping[int, Collection[int]] = field(default_factory=dict)
+    labels: Mapping[int, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.held or self.forbidden)
+
+    def check(self, sentence: Sentence) -> None:
+        """An error where a word or a head is none of the sentence's."""
+        words = len(sentence)
+        pairs = [*self.held.items(), *((d, h) for d in self.forbidden for h in self.forbidden[d])]
+        for dependent, head in pairs:
+            if not (1 <= dependent <= words and 0 <= head <= words):
+                raise ParserError(
+                    f"{sentence.where}: a constraint on word {dependent} and head {head}, but the "
+                    f"sentence has {words} words (1 to {words}; head 0 is the root)"
+                )
+            if dependent == head:
+                raise ParserError(f"{sentence.where}: word {dependent} cannot be its own head")
+
+
+FREE = Constraints()
+
+
+def kept_from(sentence: Sentence) -> Constraints:
+    """The heads and labels that a sentence has already."""
+    heads, deprels = sentence.heads, sentence.deprels
+    held = {word: head for word, head in enumerate(heads, 1) if head >= 0}
+    return Constraints(
+        held=held, labels={word: deprels[word - 1] for word in held if deprels[word - 1] != "_"}
+    )
+
+
+def constraints_of(
+    count: int,
+    held: Sequence[Mapping[int, int] | None] | None,
+    forbidden: Sequence[Mapping[int, Collection[int]] | None] | None,
+) -> Iterable[Constraints]:
+    """The constraints of so many sentences, from what a caller gives for each of them."""
+    for name, given in (("constraints", held), ("forbidden", forbidden)):
+        if given is not None and len(given) != count:
+            raise ParserError(
+                f"{len(given)} {name} for {count} sentences: give one for each, or None"
+            )
+    for number in range(count):
+        keep = held[number] if held is not None else None
+        avoid = forbidden[number] if forbidden is not None else None
+        yield Constraints(held=keep or {}, forbidden=avoid or {}) if keep or avoid else FREE
+
+
+def allowed_arcs(
+    constraints: Sequence[Constraints], width: int, *, device: torch.device
+) -> Tensor | None:
+    """Which arcs are allowed, `[batch, dependent, head]`; None where all are."""
+    if not any(constraints):
+        return None
+    allowed = torch.ones(len(constraints), width, width, dtype=torch.bool)
+    for row, constraint in enumerate(constraints):
+        for dependent, head in constraint.held.items():
+            allowed[row, dependent] = False
+            allowed[row, dependent, head] = True
+        for dependent, heads in constraint.forbidden.items():
+            allowed[row, dependent, list(heads)] = False
+    return allowed.to(device)

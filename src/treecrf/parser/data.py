@@ -1,0 +1,110 @@
+"""Training data: which sentences a loss can learn from, and what is wrong with the others."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+
+from treecrf.parser.config import Config
+from treecrf.parser.errors import ParserError
+from treecrf.struct import ProjectiveTreeCRF
+from treecrf.treebank import Sentence, TreebankError
+from treecrf.treebank.pseudoprojective import project
+from treecrf.treebank.trees import find_cycle, is_projective, roots
+
+__all__ = ["Prepared", "fingerprint", "prepare"]
+
+
+@dataclass(slots=True)
+class Prepared:
+    """Sentences to train on, and those that had to be left out."""
+
+    sentences: list[Sentence] = field(default_factory=list)
+    partial: int = 0
+    """Sentences in which some words have no head."""
+    lifted: int = 0
+    """Sentences with arcs that were lifted."""
+    left_out: list[Sentence] = field(default_factory=list)
+    """Sentences that no projective tree fits."""
+
+    def warnings(self) -> list[str]:
+        """What the user should know, a line each."""
+        if not self.left_out:
+            return []
+        names = ", ".join(sentence.where for sentence in self.left_out[:5])
+        more = f" and {len(self.left_out) - 5:,} more" if len(self.left_out) > 5 else ""
+        count = len(self.left_out)
+        return [
+            f"left out {count:,} {'sentence' if count == 1 else 'sentences'} whose heads no "
+            f"projective tree has ({names}{more})"
+        ]
+
+
+def prepare(sentences: Iterable[Sentence], config: Config) -> Prepared:
+    """The sentences as the configured loss learns from them.
+
+    Under `pseudo` crossing arcs are lifted. A loss that sums over projective trees cannot learn
+    from what no projective tree fits, so such sentences are left out, and named.
+    """
+    prepared = Prepared()
+    unsure: list[Sentence] = []
+    for sentence in sentences:
+        heads = [0, *sentence.heads]
+        if not any(head >= 0 for head in heads[1:]):
+            continue
+        _check_tree(sentence, heads, config)
+        partial = -1 in heads
+        prepared.partial += partial
+        if not is_projective(heads):
+            if config.pseudo and not partial:
+                sentence = project(sentence, encoding=config.encoding)
+                prepared.lifted += 1
+            elif config.learns_projective:
+                prepared.left_out.append(sentence)
+                continue
+        elif config.pseudo:
+            sentence = project(sentence, encoding=config.encoding)  # marks in labels are escaped
+        if partial and config.learns_projective:
+            unsure.append(sentence)
+        prepared.sentences.append(sentence)
+    impossible = {id(sentence) for sentence in unsure if not _fits(sentence, config)}
+    if impossible:
+        prepared.left_out += [s for s in prepared.sentences if id(s) in impossible]
+        prepared.sentences = [s for s in prepared.sentences if id(s) not in impossible]
+    if not prepared.sentences:
+        raise ParserError("there is no sentence to train on: none has a head that can be learnt")
+    return prepared
+
+
+def _check_tree(sentence: Sentence, heads: list[int], config: Config) -> None:
+    if cycle := find_cycle(heads):
+        raise sentence.error(f"word {cycle[0]} is in a cycle: this is no tree to learn from")
+    tops = roots(heads)
+    if len(tops) > 1 and not config.multiroot:
+        raise sentence.error(
+            f"words {tops[0]} and {tops[1]} are both roots; if that is meant, train with "
+            "--set multiroot=true"
+        )
+
+
+def _fits(sentence: Sentence, config: Config) -> bool:
+    """Whether some projective tree has the heads of a partial one."""
+    heads = torch.tensor([[0, *sentence.heads]])
+    width = heads.shape[1]
+    allowed = (heads < 0)[:, :, None] | (heads[:, :, None] == torch.arange(width))
+    crf = ProjectiveTreeCRF(
+        torch.zeros(1, width, width), torch.tensor([width - 1]), config.multiroot, allowed
+    )
+    return bool(crf.log_partition > float("-inf"))
+
+
+def fingerprint(sentences: Sequence[Sentence]) -> str:
+    """A short name for the content of training data: resumed training must have the same."""
+    digest = hashlib.sha256()
+    for sentence in sentences:
+        try:
+            digest.update(sentence.to_conllu().encode())
+        except TreebankError:  # made in memory with what a file cannot hold
+            digest.update(repr((sentence.forms, sentence.heads, sentence.deprels)).encode())
+    return digest.hexdigest()[:16]

@@ -1,0 +1,256 @@
+"""From scores to trees: MBR, Viterbi and spanning trees, with labels and probabilities."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from treecrf.ops.second_order import factored
+from treecrf.parser.batch import Batch
+from treecrf.parser.config import Config
+from treecrf.parser.errors import ParserError
+from treecrf.parser.loss import TreeCRF, distribution, masked_heads
+from treecrf.parser.model import Roles, Scorer
+from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF
+
+__all__ = [
+    "Decoded",
+    "NoAllowedTreeError",
+    "decode",
+    "decode_best",
+    "is_projective_tree",
+    "mbr_heads",
+]
+
+# Sibling scores of a longer sentence are not kept but computed as they are needed: with more cells
+# than these, three tensors of them would take over 3 GiB.
+FACTORED_CELLS = 1 << 28
+
+_IMPOSSIBLE = (
+    "no tree has the heads that are to be kept (a cycle, or a second root under the single-root "
+    "setting); free one of them"
+)
+
+Array = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The trees of a batch, on the host; `[batch, N]` with the root symbol at 0."""
+
+    heads: Array
+    relations: Array
+    probs: npt.NDArray[np.float64] | None  # of each head
+    log_probs: npt.NDArray[np.float64] | None  # [batch], of each tree
+    crossing: npt.NDArray[np.bool_] | None  # [batch], whether no projective tree was allowed
+
+
+@torch.inference_mode()
+def decode(
+    scorer: Scorer,
+    batch: Batch,
+    *,
+    config: Config,
+    allowed: Tensor | None = None,
+    probs: bool = False,
+) -> Decoded:
+    """The best trees of a batch by the configured decoder, among those that are allowed."""
+    roles = scorer(batch)
+    arc_scores = scorer.arcs(roles, batch)
+    width = batch.grid[1]
+    if scorer.sibling_scores is not None and width**3 > FACTORED_CELLS:
+        return _decode_long(scorer, roles, batch, arc_scores, config=config, allowed=allowed)
+    crf = distribution(
+        arc_scores, scorer.siblings(roles, batch), batch.lengths, config=config, allowed=allowed
+    )
+    heads = _best_heads(crf, arc_scores, config=config, allowed=allowed)
+    crossing = None
+    if allowed is not None:
+        spanning = NonProjectiveTreeCRF(
+            arc_scores, batch.lengths, config.multiroot, allowed, validate=False
+        )
+        missing = heads[:, 0] < 0
+        heads = _or_spanning_trees(heads, spanning, batch)
+        crossing = missing.cpu().numpy()
+    head_probs = log_probs = None
+    if probs:
+        if config.loss == "local":
+            by_head = masked_heads(arc_scores, batch.lengths, allowed).softmax(2)
+        else:
+            by_head = crf.marginals
+        log_probs = crf.score(heads) - crf.log_partition
+        if (
+            isinstance(crf, NonProjectiveTreeCRF) != config.crossing
+        ):  # a tree may be none of its own
+            own = is_projective_tree(heads, batch.lengths, multiroot=config.multiroot)
+            log_probs = torch.where(own, log_probs, float("-inf"))
+        if crossing is not None and crossing.any():
+            by_head = torch.where(missing[:, None, None], spanning.marginals, by_head)
+            log_probs = torch.where(missing, spanning.log_prob(heads), log_probs)
+        head_probs = by_head.gather(2, heads.unsqueeze(2)).squeeze(2)
+    return _decoded(scorer, roles, batch, heads, head_probs, log_probs, crossing)
+
+
+@torch.inference_mode()
+def decode_best(
+    scorer: Scorer,
+    batch: Batch,
+    k: int,
+    *,
+    config: Config,
+    allowed: Tensor | None = None,
+) -> list[Decoded]:
+    """The k best trees of each sentence, best first; a row whose heads are -1 has no more."""
+    roles = scorer(batch)
+    arc_scores = scorer.arcs(roles, batch)
+    siblings = scorer.siblings(roles, batch)
+    crf = distribution(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
+    scores, heads = crf.topk(k)  # [batch, k], [batch, k, N]
+    log_probs = scores - crf.log_partition[:, None]
+    by_head = crf.marginals
+    if config.loss == "local":
+        by_head = masked_heads(arc_scores, batch.lengths, allowed).softmax(2)
+    ranked = []
+    for rank in range(k):
+        chosen = heads[:, rank]
+        probs = by_head.gather(2, chosen.clamp(min=0).unsqueeze(2)).squeeze(2)
+        ranked.append(_decoded(scorer, roles, batch, chosen, probs, log_probs[:, rank], None))
+    return ranked
+
+
+def _best_heads(
+    crf: TreeCRF, arc_scores: Tensor, *, config: Config, allowed: Tensor | None
+) -> Tensor:
+    """Heads `[batch, N]`; -1 in the rows of sentences that no tree of the family is allowed for."""
+    match config.resolved_decoder:
+        case "viterbi":
+            return crf.argmax
+        case "mbr":
+            return crf.mbr if isinstance(crf, NonProjectiveTreeCRF) else mbr_heads(crf, allowed)
+    # Sibling scores have no meaning for trees that cross, so CRFs give their marginals to MST.
+    gains = crf.marginals if config.learns_projective else arc_scores
+    return NonProjectiveTreeCRF(
+        gains, crf.lengths, config.multiroot, allowed, validate=False
+    ).argmax
+
+
+def mbr_heads(crf: TreeCRF, allowed: Tensor | None = None) -> Tensor:
+    """`crf.mbr`, with chart decoding only for sentences whose most probable heads are no tree."""
+    marginals = crf.marginals
+    token = torch.arange(marginals.shape[1], device=marginals.device)
+    is_word = (token > 0) & (token <= crf.lengths[:, None])
+    heads = torch.where(is_word, marginals.argmax(2), 0)
+    settled = is_projective_tree(heads, crf.lengths, multiroot=crf.multiroot)
+    rest = (~settled).nonzero().squeeze(1)
+    if len(rest):
+        heads[rest] = ProjectiveTreeCRF(
+            marginals[rest],
+            crf.lengths[rest],
+            crf.multiroot,
+            None if allowed is None else allowed[rest],
+            validate=False,
+        ).argmax
+    return heads
+
+
+def is_projective_tree(heads: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
+    """Whether heads `[batch, N]`, zero past the last word, are a projective tree, `[batch]`."""
+    width = heads.shape[1]
+    token = torch.arange(width, device=heads.device)
+    is_word = (token > 0) & (token <= lengths[:, None])
+    roots = ((heads == 0) & is_word).sum(1)
+    single = (roots >= 1) if multiroot else (roots == 1)
+    ancestors = heads
+    for _ in range(max(1, math.ceil(math.log2(max(width, 2))))):
+        ancestors = ancestors.gather(1, ancestors)  # twice as far up each time
+    reaches_root = (ancestors == 0).all(1)
+    # No arc leads out from below another: the head of each word between is between, or an end.
+    left, right = torch.minimum(heads, token), torch.maximum(heads, token)
+    between = (left[:, :, None] < token) & (token < right[:, :, None])
+    outside = (heads[:, None] < left[:, :, None]) | (heads[:, None] > right[:, :, None])
+    crosses = (between & outside & is_word[:, :, None] & is_word[:, None]).flatten(1).any(1)
+    return (single & reaches_root & ~crosses) | (lengths == 0)
+
+
+def _or_spanning_trees(heads: Tensor, spanning: NonProjectiveTreeCRF, batch: Batch) -> Tensor:
+    """The heads, and where there are none those of the best tree that may cross."""
+    missing = heads[:, 0] < 0
+    if not bool(missing.any()):
+        return heads
+    heads = torch.where(missing[:, None], spanning.argmax, heads)
+    impossible = (heads[:, 0] < 0).nonzero().flatten().tolist()
+    if impossible:
+        raise NoAllowedTreeError(int(batch.rows[impossible[0]]))
+    return heads
+
+
+class NoAllowedTreeError(ParserError):
+    """No tree at all has the arcs that are to be kept; `row` is the sentence."""
+
+    def __init__(self, row: int) -> None:
+        super().__init__(f"sentence {row + 1}: {_IMPOSSIBLE}")
+        self.row = row
+
+    def named(self, where: str) -> ParserError:
+        """The same with the name of the sentence in it."""
+        return ParserError(f"{where}: {_IMPOSSIBLE}")
+
+
+def _decoded(
+    scorer: Scorer,
+    roles: Roles,
+    batch: Batch,
+    heads: Tensor,
+    probs: Tensor | None,
+    log_probs: Tensor | None,
+    crossing: npt.NDArray[np.bool_] | None,
+) -> Decoded:
+    labels = scorer.labels(roles, batch, heads).argmax(1)
+    relations = torch.zeros_like(heads).flatten().index_copy(0, batch.cells, labels)
+    return Decoded(
+        heads=heads.cpu().numpy(),
+        relations=relations.view_as(heads).cpu().numpy(),
+        probs=None if probs is None else probs.double().cpu().numpy(),
+        log_probs=None if log_probs is None else log_probs.double().cpu().numpy(),
+        crossing=crossing,
+    )
+
+
+def _decode_long(
+    scorer: Scorer,
+    roles: Roles,
+    batch: Batch,
+    arc_scores: Tensor,
+    *,
+    config: Config,
+    allowed: Tensor | None,
+) -> Decoded:
+    """The tree of one sentence whose sibling scores would not fit in memory all at once."""
+    arcs = masked_heads(arc_scores, batch.lengths, allowed)[0]
+    pairs, dependents = (factor[0] for factor in scorer.sibling_factors(roles, batch))
+    multiroot = config.multiroot
+    log_partition, marginals = factored.marginals(arcs, pairs, dependents, multiroot=multiroot)
+    possible = arcs.unsqueeze(0) > float("-inf")
+    match config.resolved_decoder:
+        case "viterbi":
+            heads = factored.argmax(arcs, pairs, dependents, multiroot=multiroot).unsqueeze(0)
+        case decoder:
+            family = ProjectiveTreeCRF if decoder == "mbr" else NonProjectiveTreeCRF
+            gains = marginals.unsqueeze(0)
+            heads = family(gains, batch.lengths, multiroot, possible, validate=False).argmax
+    missing = heads[:, 0] < 0
+    by_head = marginals.unsqueeze(0)
+    if bool(missing.any()):
+        spanning = NonProjectiveTreeCRF(
+            arc_scores, batch.lengths, multiroot, allowed, validate=False
+        )
+        heads = _or_spanning_trees(heads, spanning, batch)
+        by_head, log_probs = spanning.marginals, spanning.log_prob(heads)
+    else:
+        score = factored.score(arcs, pairs, dependents, heads[0])
+        log_probs = (score - log_partition).reshape(1)
+    probs = by_head.gather(2, heads.unsqueeze(2)).squeeze(2)
+    return _decoded(scorer, roles, batch, heads, probs, log_probs, missing.cpu().numpy())

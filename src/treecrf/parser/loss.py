@@ -1,0 +1,75 @@
+"""The distributions over trees that a model defines, and what training minimises."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from treecrf.parser.batch import Batch
+from treecrf.parser.config import Config
+from treecrf.parser.model import Scorer
+from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
+
+__all__ = ["TreeCRF", "distribution", "masked_heads", "training_loss"]
+
+TreeCRF = ProjectiveTreeCRF | SiblingTreeCRF | NonProjectiveTreeCRF
+
+
+def distribution(
+    arc_scores: Tensor,
+    sibling_scores: Tensor | None,
+    lengths: Tensor,
+    *,
+    config: Config,
+    allowed: Tensor | None = None,
+    validate: bool = False,
+) -> TreeCRF:
+    """The distribution over the trees that the model decodes.
+
+    Of `local` it is the TreeCRF over the same scores: training did not make it one, but it ranks
+    trees as the scores do.
+    """
+    multiroot = config.multiroot
+    if sibling_scores is not None:
+        return SiblingTreeCRF(
+            arc_scores, sibling_scores, lengths, multiroot, allowed, validate=validate
+        )
+    crossing = config.crossing and not config.learns_projective
+    family = NonProjectiveTreeCRF if crossing else ProjectiveTreeCRF
+    return family(arc_scores, lengths, multiroot, allowed, validate=validate)
+
+
+def training_loss(scorer: Scorer, batch: Batch, config: Config) -> Tensor:
+    """The loss of a batch: that of its trees plus that of their labels, each by the word."""
+    assert batch.heads is not None
+    assert batch.relations is not None
+    roles = scorer(batch)
+    arc_scores = scorer.arcs(roles, batch)
+    annotated = (batch.heads >= 0).sum() - len(batch.lengths)  # root symbols are no words
+    if config.loss == "local":
+        words = batch.heads[:, 1:]
+        scores = masked_heads(arc_scores, batch.lengths)[:, 1:]
+        trees = functional.cross_entropy(
+            scores.flatten(0, 1), words.flatten(), ignore_index=-1, reduction="sum"
+        )
+    else:
+        crf = distribution(arc_scores, scorer.siblings(roles, batch), batch.lengths, config=config)
+        if batch.partial:  # the sum over every tree that fits
+            trees = -crf.log_prob(batch.heads).sum()
+        else:
+            trees = (crf.log_partition - crf.score(batch.heads)).sum()
+
+    relations = batch.relations.flatten().index_select(0, batch.cells)
+    labels = functional.cross_entropy(
+        scorer.labels(roles, batch, batch.heads), relations, ignore_index=-1, reduction="sum"
+    )
+    labelled = (relations >= 0).sum()
+    return trees / annotated.clamp(min=1) + labels / labelled.clamp(min=1)
+
+
+def masked_heads(arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None = None) -> Tensor:
+    """Arc scores with -inf for heads that the sentence does not have or that are not allowed."""
+    token = torch.arange(arc_scores.shape[2], device=arc_scores.device)
+    possible = (token <= lengths[:, None])[:, None]
+    if allowed is not None:
+        possible = possible & allowed
+    return arc_scores.masked_fill(~possible, float("-inf"))

@@ -1,0 +1,20 @@
+"""What one can choose about a parser; a command names these without loading what computes."""
+
+from typing import Literal
+
+__all__ = ["Decoder", "Encoder", "Loss", "Nonprojective", "Tags"]
+
+Loss = Literal["local", "crf", "crf2o", "nonprojective"]
+"""What training maximises: the probability of each head, or of the tree, in three families."""
+
+Decoder = Literal["auto", "mbr", "viterbi", "mst"]
+"""Which tree is taken: the one with the most marginals or score, or one that may cross."""
+
+Nonprojective = Literal["pseudo", "mst", "none"]
+"""Crossing arcs: lifted and restored, decoded as they are, or not provided for."""
+
+Encoder = Literal["bilstm"]
+"""What reads a sentence."""
+
+Tags = Literal["none", "upos", "xpos"]
+"""The column whose tags are embedded."""

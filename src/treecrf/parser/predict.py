@@ -1,0 +1,276 @@
+"""The parser that users hold: words in, trees with probabilities out, one sentence or a stream."""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from treecrf.parser.batch import Batch, cut_batches, make_batch
+from treecrf.parser.checkpoint import load_settings, load_vectors, load_weights, save_model
+from treecrf.parser.config import Config
+from treecrf.parser.constraints import (
+    FREE,
+    Constraints,
+    allowed_arcs,
+    constraints_of,
+    kept_from,
+)
+from treecrf.parser.decode import Decoded, NoAllowedTreeError, decode, decode_best
+from treecrf.parser.encoding import encode
+from treecrf.parser.errors import ParserError
+from treecrf.parser.loss import TreeCRF, distribution
+from treecrf.parser.model import Scorer
+from treecrf.parser.options import Decoder
+from treecrf.parser.pipeline import pipelined, windows
+from treecrf.parser.trees import TreeNamer
+from treecrf.parser.vocab import Vocabulary
+from treecrf.treebank import Sentence
+
+__all__ = ["Parser", "choose_device", "load"]
+
+Words = Sequence[str] | Sentence
+
+# Words in a batch: enough to keep the device busy.
+_BATCH_WORDS = {"cpu": 4_000, "cuda": 20_000}
+
+
+def load(path: str | Path, *, device: str = "auto") -> "Parser":
+    """The parser in a model folder, on the CPU or a GPU ("auto" takes a GPU where there is one)."""
+    folder = Path(path)
+    config, vocabulary = load_settings(folder)
+    try:
+        return Parser(
+            config,
+            vocabulary,
+            load_weights(folder),
+            vectors=load_vectors(folder, vocabulary),
+            device=device,
+        )
+    except RuntimeError as error:  # torch lists what does not fit
+        problem = str(error).splitlines()[-1].strip()
+        raise ParserError(
+            f"{folder}: damaged: the weights do not fit the settings and the vocabulary ({problem})"
+        ) from None
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of this name; "auto" is a GPU where there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        raise ParserError(f"no device is called {name!r}; try cpu, cuda or cuda:1") from None
+    if device.type == "cuda" and not torch.cuda.is_available():
+        raise ParserError("this torch finds no CUDA device; use the device cpu")
+    return device
+
+
+class Parser:
+    """A trained parser: `treecrf.load(folder)`.
+
+    Sentences go in as lists of words or as `Sentence`s, whose other columns are kept; they come out
+    as `Sentence`s with `heads`, `deprels` and `probs`, the probability of each head.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        vocabulary: Vocabulary,
+        weights: Mapping[str, Tensor],
+        *,
+        vectors: Tensor | None = None,
+        device: str = "auto",
+    ) -> None:
+        self.config = config
+        self.vocabulary = vocabulary
+        self.device = choose_device(device)
+        with torch.device("meta"):  # no time goes into numbers that are replaced at once
+            scorer = Scorer(config, vocabulary.sizes, vectors=vectors)
+        scorer.load_state_dict(dict(weights), assign=True)
+        self.scorer = scorer.to(self.device).eval()
+        self._namer = TreeNamer(vocabulary, config)
+
+    def save(self, path: str | Path) -> None:
+        """Write a model folder that `treecrf.load` takes."""
+        scorer = self.scorer
+        save_model(
+            Path(path),
+            self.config,
+            self.vocabulary,
+            scorer.state_dict(),
+            vectors=scorer.words.vectors,
+        )
+
+    def parse_tokens(
+        self,
+        sentences: Iterable[Words],
+        *,
+        constraints: Sequence[Mapping[int, int] | None] | None = None,
+        forbidden: Sequence[Mapping[int, Collection[int]] | None] | None = None,
+        decoder: Decoder | None = None,
+    ) -> list[Sentence]:
+        """The trees of sentences.
+
+        For each sentence, `constraints` has the heads to keep (`{dependent: head}`, words numbered
+        from 1, head 0 the root) and `forbidden` the heads that a word must not have.
+        """
+        given = [_sentence(words) for words in sentences]
+        limits = list(constraints_of(len(given), constraints, forbidden))
+        config = self._config(decoder)
+        parsed: list[Sentence] = []
+        for window in windows(zip(given, limits, strict=True), size=_size_of_pair):
+            parsed += self._parse_window(window, config)
+        return parsed
+
+    def parse_stream(
+        self,
+        sentences: Iterable[Words],
+        *,
+        keep_heads: bool = False,
+        decoder: Decoder | None = None,
+        probs: bool = True,
+    ) -> Iterator[Sentence]:
+        """The trees of any number of sentences, in their order; memory stays bounded.
+
+        With `keep_heads`, the heads and labels that sentences have already are kept. Reading the
+        input and using the output go on while the device computes.
+        """
+        config = self._config(decoder)
+
+        def pair(words: Words) -> tuple[Sentence, Constraints]:
+            sentence = _sentence(words)
+            return sentence, kept_from(sentence) if keep_heads else FREE
+
+        def work(window: list[tuple[Sentence, Constraints]]) -> list[Sentence]:
+            return self._parse_window(window, config, probs=probs)
+
+        for parsed in pipelined(windows(map(pair, sentences), size=_size_of_pair), work):
+            yield from parsed
+
+    def parse_best(
+        self, sentences: Iterable[Words], k: int, *, keep_heads: bool = False
+    ) -> Iterator[list[Sentence]]:
+        """The k best trees of each sentence, best first; fewer where there are fewer."""
+        for words in sentences:
+            sentence = _sentence(words)
+            limit = kept_from(sentence) if keep_heads else FREE
+            limit.check(sentence)
+            batch, allowed = self._one_batch([sentence], [limit])
+            ranked = []
+            for decoded in decode_best(self.scorer, batch, k, config=self.config, allowed=allowed):
+                if decoded.heads[0, 0] >= 0:
+                    ranked.append(self._assigned(sentence, limit, decoded, 0))
+            if not ranked:
+                raise ParserError(f"{sentence.where}: no projective tree has the heads to be kept")
+            yield ranked
+
+    def distribution(
+        self,
+        sentences: Iterable[Words],
+        *,
+        constraints: Sequence[Mapping[int, int] | None] | None = None,
+        forbidden: Sequence[Mapping[int, Collection[int]] | None] | None = None,
+    ) -> TreeCRF:
+        """The distribution over the trees of sentences, all in one batch.
+
+        Of a model trained with `local` it is the TreeCRF over the same scores, which training has
+        not made a distribution over trees.
+        """
+        given = [_sentence(words) for words in sentences]
+        limits = list(constraints_of(len(given), constraints, forbidden))
+        for sentence, limit in zip(given, limits, strict=True):
+            limit.check(sentence)
+        batch, allowed = self._one_batch(given, limits)
+        back = torch.from_numpy(np.argsort(batch.rows)).to(self.device)
+        with torch.no_grad():
+            roles = self.scorer(batch)
+            arcs = self.scorer.arcs(roles, batch)[back]
+            siblings = self.scorer.siblings(roles, batch)
+        return distribution(
+            arcs,
+            None if siblings is None else siblings[back],
+            batch.lengths[back],
+            config=self.config,
+            allowed=None if allowed is None else allowed[back],
+            validate=True,
+        )
+
+    def _config(self, decoder: Decoder | None) -> Config:
+        return self.config if decoder is None else replace(self.config, decoder=decoder)
+
+    def _one_batch(
+        self, sentences: list[Sentence], limits: list[Constraints]
+    ) -> tuple[Batch, Tensor | None]:
+        if not sentences:
+            raise ParserError("there is no sentence")
+        encoded = encode(sentences, self.vocabulary, self.config)
+        batch = make_batch(encoded, np.arange(len(sentences)), device=self.device)
+        sorted_limits = [limits[row] for row in batch.rows]
+        return batch, allowed_arcs(sorted_limits, batch.grid[1], device=self.device)
+
+    def _parse_window(
+        self,
+        window: list[tuple[Sentence, Constraints]],
+        config: Config,
+        *,
+        probs: bool = True,
+    ) -> list[Sentence]:
+        """The trees of some sentences, computed in batches of similar length."""
+        sentences = [sentence for sentence, _ in window]
+        limits = [limit for _, limit in window]
+        for sentence, limit in window:
+            if limit:
+                limit.check(sentence)
+        encoded = encode(sentences, self.vocabulary, self.config)
+        order = np.argsort(-encoded.lengths, kind="stable")
+        parsed: list[Sentence | None] = [None] * len(window)
+        for rows in cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS[self.device.type]):
+            batch = make_batch(encoded, rows, device=self.device)
+            allowed = allowed_arcs(
+                [limits[row] for row in batch.rows], batch.grid[1], device=self.device
+            )
+            try:
+                decoded = decode(self.scorer, batch, config=config, allowed=allowed, probs=probs)
+            except NoAllowedTreeError as error:
+                raise error.named(sentences[error.row].where) from None
+            for place, row in enumerate(batch.rows.tolist()):
+                parsed[row] = self._assigned(sentences[row], limits[row], decoded, place)
+        return parsed  # type: ignore[return-value]
+
+    def _assigned(
+        self, sentence: Sentence, limit: Constraints, decoded: Decoded, place: int
+    ) -> Sentence:
+        """The sentence with the tree that was decoded for it."""
+        words = slice(1, len(sentence) + 1)
+        heads, deprels = self._namer.name(
+            decoded.heads[place, words].tolist(),
+            decoded.relations[place, words].tolist(),
+            held=limit.held,
+        )
+        for word, label in limit.labels.items():
+            deprels[word - 1] = label
+        comments = []
+        if decoded.log_probs is not None:
+            comments.append(f"# log_prob = {decoded.log_probs[place]:.4f}")
+        if decoded.crossing is not None and decoded.crossing[place]:
+            comments.append("# decoder = mst (no projective tree has the heads that were kept)")
+        return sentence.with_tree(
+            heads,
+            deprels,
+            probs=None if decoded.probs is None else decoded.probs[place, words].tolist(),
+            comments=comments,
+        )
+
+
+def _sentence(words: Words) -> Sentence:
+    if isinstance(words, str):
+        raise ParserError("a sentence is a list of words, and this is one string; split it first")
+    return words if isinstance(words, Sentence) else Sentence(words)
+
+
+def _size_of_pair(pair: tuple[Sentence, Constraints]) -> int:
+    return len(pair[0])

@@ -1,0 +1,145 @@
+"""The files of a training run: its log, its best model and the checkpoint to go on from."""
+
+import json
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from treecrf.parser import checkpoint
+from treecrf.parser.data import fingerprint
+from treecrf.parser.errors import ParserError
+from treecrf.parser.evaluation import Scores
+from treecrf.parser.optimisation import Optimisation
+
+if TYPE_CHECKING:
+    from treecrf.parser.train import Training
+
+__all__ = ["Epoch", "Run"]
+
+# Writing to disk takes at most about this share of the time of training: a run of short epochs
+# writes after some of them, and resumed training repeats the others with the same result.
+_WRITING_SHARE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """What an epoch came to: a line of `log.jsonl`."""
+
+    epoch: int
+    loss: float
+    uas: float
+    las: float
+    best_las: float
+    best_epoch: int
+    steps: int
+    learning_rate: float
+    sentences_per_second: float
+    """In training alone."""
+    seconds: float
+    """Since the start of training, dev evaluation included."""
+
+
+class Run:
+    """Where a training run is, in memory and on disk."""
+
+    def __init__(self, folder: Path, training: "Training", optimisation: Optimisation) -> None:
+        self.folder = folder
+        self.config = training.config
+        self.vocabulary = training.vocabulary
+        self.vectors = training.vectors
+        self.optimisation = optimisation
+        self.data = fingerprint(training.prepared.sentences)
+        self.epochs: list[Epoch] = []
+        self.seconds = 0.0
+        self._best: dict[str, Tensor] | None = None  # not on disk yet
+        self._writing = 0.0  # seconds that the last write took
+        self._written = time.perf_counter()
+
+    @property
+    def epoch(self) -> int:
+        """The number of epochs done."""
+        return len(self.epochs)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the dev LAS has not risen for too long."""
+        return bool(self.epochs) and self.epoch - self.epochs[-1].best_epoch >= self.config.patience
+
+    def begin(self) -> None:
+        """Start in a folder that has no model yet."""
+        checkpoint.save_settings(self.folder, self.config, self.vocabulary, vectors=self.vectors)
+
+    def resume(self) -> None:
+        """Go on from the checkpoint in the folder, or begin where there is none yet."""
+        saved = checkpoint.load_checkpoint(self.folder)
+        if saved is None:
+            self.begin()
+            return
+        tensors, state = saved
+        if state["data"] != self.data:
+            raise ParserError(
+                f"{self.folder}: the checkpoint is of other training data; give the same --train "
+                "files in the same order, or another --out"
+            )
+        self.epochs = [Epoch(**epoch) for epoch in state["epochs"]]
+        self.seconds = self.epochs[-1].seconds if self.epochs else 0.0
+        self.optimisation.restore(tensors, state["steps"])
+        checkpoint.save_settings(self.folder, self.config, self.vocabulary, vectors=self.vectors)
+        self._write_log()
+
+    def finish_epoch(self, loss: float, scores: Scores, speed: float) -> Epoch:
+        """Take down what an epoch came to, and write it all if that does not take too long."""
+        last = self.epochs[-1] if self.epochs else None
+        better = last is None or scores.las > last.best_las
+        epoch = Epoch(
+            epoch=self.epoch + 1,
+            loss=loss,
+            uas=scores.uas,
+            las=scores.las,
+            best_las=scores.las if better or last is None else last.best_las,
+            best_epoch=self.epoch + 1 if better or last is None else last.best_epoch,
+            steps=self.optimisation.steps,
+            learning_rate=self.optimisation.learning_rate,
+            sentences_per_second=speed,
+            seconds=self.seconds,
+        )
+        self.epochs.append(epoch)
+        if better:
+            weights = self.optimisation.averaged.state_dict()
+            self._best = {name: tensor.clone() for name, tensor in weights.items()}
+        if time.perf_counter() - self._written >= self._writing / _WRITING_SHARE:
+            self._write()
+        return epoch
+
+    def end(self) -> Epoch:
+        """Write what is not on disk yet; the last epoch."""
+        if not self.epochs:
+            raise ParserError("no epoch was trained: the time or the number of epochs is too small")
+        self._write()
+        return self.epochs[-1]
+
+    def _write(self) -> None:
+        """The best model, then the log, then the checkpoint.
+
+        Killed in between, training goes on from the older checkpoint and writes the same again.
+        """
+        started = time.perf_counter()
+        if self._best is not None:
+            checkpoint.save_weights(self.folder, self._best)
+            self._best = None
+        self._write_log()
+        state: dict[str, Any] = {
+            "data": self.data,
+            "steps": self.optimisation.steps,
+            "epochs": [asdict(epoch) for epoch in self.epochs],
+        }
+        checkpoint.save_checkpoint(self.folder, self.optimisation.state(), state)
+        self._written = time.perf_counter()
+        self._writing = self._written - started
+
+    def _write_log(self) -> None:
+        lines = [json.dumps(asdict(epoch)) + "\n" for epoch in self.epochs]
+        checkpoint.replace_file(self.folder / checkpoint.LOG, "".join(lines).encode())

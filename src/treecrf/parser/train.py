@@ -1,0 +1,110 @@
+"""Training: one plain loop, which a checkpoint can go on from with the same result."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from treecrf.parser.batch import make_batch, shuffled_batches
+from treecrf.parser.config import Config
+from treecrf.parser.data import Prepared
+from treecrf.parser.encoding import encode, encode_trees
+from treecrf.parser.errors import ParserError
+from treecrf.parser.evaluation import DevSet
+from treecrf.parser.loss import training_loss
+from treecrf.parser.model import Scorer
+from treecrf.parser.optimisation import Optimisation
+from treecrf.parser.run import Epoch, Run
+from treecrf.parser.vocab import Vocabulary
+from treecrf.treebank import Sentence
+
+__all__ = ["Epoch", "Step", "Training", "train"]
+
+# The mean loss is read from the device once in so many steps: reading it waits for the device.
+_REPORT_STEPS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How far an epoch is."""
+
+    epoch: int
+    sentences: int
+    """Sentences of the epoch that are done."""
+    loss: float
+    """The mean loss by the word."""
+
+
+@dataclass(slots=True)
+class Training:
+    """What to train on, and with what."""
+
+    config: Config
+    vocabulary: Vocabulary
+    prepared: Prepared
+    """Sentences to train on."""
+    dev: Sequence[Sentence]
+    """As they are in the file."""
+    scorer: Scorer
+    """With the weights to start from."""
+    vectors: Tensor | None
+    """Of pretrained words."""
+    device: torch.device
+    max_minutes: float | None = None
+    on_step: Callable[[Step], None] = field(default=lambda step: None)
+    on_epoch: Callable[[Epoch], None] = field(default=lambda epoch: None)
+
+
+def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
+    """Train until the dev LAS stops rising, and keep the best model in the folder.
+
+    Everything random in an epoch follows from the seed and the number of the epoch, so that going
+    on from the last checkpoint gives what an uninterrupted run gives.
+    """
+    config = training.config
+    scorer = training.scorer.to(training.device)
+    optimisation = Optimisation(scorer, config)
+    run = Run(folder, training, optimisation)
+    run.resume() if resume else run.begin()
+    encoded = encode(training.prepared.sentences, training.vocabulary, config)
+    trees = encode_trees(training.prepared.sentences, training.vocabulary)
+    dev = DevSet(training.dev, training.vocabulary, config, device=training.device)
+    started = time.perf_counter() - run.seconds
+    limit = float("inf") if training.max_minutes is None else 60 * training.max_minutes
+
+    while run.epoch < config.epochs and not run.stopped and run.seconds < limit:
+        epoch = run.epoch + 1
+        torch.manual_seed(config.seed * 1_000_003 + epoch)
+        batches = shuffled_batches(
+            encoded.lengths, tokens=config.batch_tokens, seed=config.seed * 1_000_003 + epoch
+        )
+        total = torch.zeros((), dtype=torch.float64, device=training.device)
+        sentences = steps = 0
+        epoch_started = time.perf_counter()
+        scorer.train()
+        for rows in batches:
+            batch = make_batch(encoded, rows, trees=trees, device=training.device)
+            loss = training_loss(scorer, batch, config)
+            loss.backward()
+            optimisation.step()
+            total += loss.detach()
+            sentences += len(rows)
+            steps += 1
+            if steps % _REPORT_STEPS == 0 or steps == len(batches):
+                training.on_step(Step(epoch, sentences, float(total) / steps))
+            if time.perf_counter() - started > limit:
+                break
+        mean = float(total) / steps
+        speed = sentences / (time.perf_counter() - epoch_started)
+        if mean != mean or mean == float("inf"):
+            raise ParserError(
+                f"the loss of epoch {epoch} is {mean}: try a smaller learning rate (--set "
+                f"learning_rate={config.learning_rate / 4:g})"
+            )
+        scores = dev.evaluate(optimisation.averaged)
+        run.seconds = time.perf_counter() - started
+        training.on_epoch(run.finish_epoch(mean, scores, speed))
+    return run.end()

@@ -1,0 +1,55 @@
+"""Biaffine and triaffine scores against the paper's equations, term by term."""
+
+import torch
+
+from treecrf.nn.affine import BiaffineArcs, BiaffineLabels, TriaffineSiblings, with_one
+
+SIZE = 5
+
+
+def vectors(*shape: int, seed: int) -> torch.Tensor:
+    return torch.randn(*shape, SIZE, generator=torch.Generator().manual_seed(seed))
+
+
+def test_arcs_have_a_bias_on_the_side_of_the_dependent() -> None:
+    layer = BiaffineArcs(SIZE)
+    torch.nn.init.normal_(layer.weight)
+    dependents, heads = vectors(2, 4, seed=1), vectors(2, 4, seed=2)
+    scores = layer(dependents, heads)
+    for batch in range(2):
+        for j in range(4):
+            for i in range(4):
+                expected = with_one(dependents[batch, j]) @ layer.weight @ heads[batch, i]
+                torch.testing.assert_close(scores[batch, j, i], expected)
+
+
+def test_labels_have_biases_on_both_sides() -> None:
+    layer = BiaffineLabels(SIZE, 3)
+    torch.nn.init.normal_(layer.weight)
+    dependents, heads = vectors(7, seed=1), vectors(7, seed=2)
+    scores = layer(dependents, heads)
+    assert scores.shape == (7, 3)
+    for arc in range(7):
+        for label in range(3):
+            expected = with_one(dependents[arc]) @ layer.weight[label] @ with_one(heads[arc])
+            torch.testing.assert_close(scores[arc, label], expected)
+
+
+def test_siblings_have_biases_on_sibling_and_dependent() -> None:
+    layer = TriaffineSiblings(SIZE)
+    torch.nn.init.normal_(layer.weight)
+    dependents, heads, siblings = (vectors(2, 4, seed=seed) for seed in (1, 2, 3))
+    scores = layer(dependents, heads, siblings)
+    expected = torch.einsum(
+        "bih,hsm,bks,bjm->bjik", heads, layer.weight, with_one(siblings), with_one(dependents)
+    )
+    torch.testing.assert_close(scores, expected)
+    pairs = layer.pairs(heads, siblings)
+    products = torch.einsum("bikf,bjf->bjik", pairs, with_one(dependents))
+    torch.testing.assert_close(products, scores)
+
+
+def test_scores_start_at_zero() -> None:
+    assert not BiaffineArcs(SIZE).weight.any()
+    assert not BiaffineLabels(SIZE, 2).weight.any()
+    assert not TriaffineSiblings(SIZE).weight.any()

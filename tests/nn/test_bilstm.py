@@ -1,0 +1,88 @@
+"""The BiLSTM over packed sentences: the same as one sentence at a time, with dropout as stated."""
+
+import torch
+from torch import nn
+from torch.nn.utils.rnn import PackedSequence, pack_sequence
+
+from treecrf.nn.bilstm import BiLSTM
+from treecrf.nn.dropout import InputDropout, SharedDropout
+
+LENGTHS = (5, 3, 3, 1)
+
+
+def packed_sentences(size: int) -> tuple[PackedSequence, torch.Tensor, list[torch.Tensor]]:
+    sentences = [torch.randn(length, size) for length in LENGTHS]
+    packed = pack_sequence(sentences)
+    sentence = torch.cat([torch.arange(int(alive)) for alive in packed.batch_sizes])
+    return packed, sentence, sentences
+
+
+def bilstm(recurrent_dropout: float = 0.0) -> BiLSTM:
+    return BiLSTM(4, 6, layers=2, dropout=0.3, recurrent_dropout=recurrent_dropout)
+
+
+def test_neighbours_in_a_batch_change_nothing() -> None:
+    packed, sentence, sentences = packed_sentences(4)
+    module = bilstm().eval()
+    together = module(packed.data, packed.batch_sizes, sentence)
+    for number, tokens in enumerate(sentences):
+        alone = module(
+            tokens, torch.ones(len(tokens), dtype=torch.int64), torch.zeros(len(tokens)).long()
+        )
+        torch.testing.assert_close(together[sentence == number], alone)
+
+
+def test_weights_are_orthogonal_and_biases_zero() -> None:
+    for layer in bilstm().layers:
+        for name, parameter in layer.named_parameters():
+            if name.startswith("bias"):
+                assert not parameter.any()
+            else:
+                small = parameter if parameter.shape[0] < parameter.shape[1] else parameter.T
+                torch.testing.assert_close(
+                    small @ small.T, torch.eye(len(small)), rtol=0, atol=1e-5
+                )
+
+
+def test_recurrent_dropout_masks_the_state_of_the_whole_batch() -> None:
+    torch.manual_seed(1)
+    module = bilstm(recurrent_dropout=0.5).train()
+    layer = module.layers[0]
+    packed, _, _ = packed_sentences(4)
+    torch.manual_seed(7)
+    output = module._run(layer, packed)
+    torch.manual_seed(7)
+    masked = nn.LSTM(4, 6, bidirectional=True)
+    masked.load_state_dict(layer.state_dict())
+    torch.manual_seed(7)
+    for name, weight in masked.named_parameters():
+        if name.startswith("weight_hh"):
+            mask = torch.empty(weight.shape[1]).bernoulli_(0.5) / 0.5
+            assert set(mask.tolist()) == {0.0, 2.0}
+            weight.data *= mask
+    torch.testing.assert_close(output, masked(packed)[0].data)
+    output.sum().backward()
+    assert all(parameter.grad is not None for parameter in layer.parameters())
+
+
+def test_shared_dropout_has_one_mask_a_sentence() -> None:
+    dropout = SharedDropout(0.5).train()
+    _, sentence, _ = packed_sentences(4)
+    dropped = dropout(torch.ones(len(sentence), 50), sentence, len(LENGTHS))
+    for number in range(len(LENGTHS)):
+        rows = dropped[sentence == number]
+        assert (rows == rows[0]).all()
+        assert set(rows.flatten().tolist()) == {0.0, 2.0}
+    assert not torch.equal(dropped[0], dropped[1])
+    ones = torch.ones(len(sentence), 50)
+    assert dropout.eval()(ones, sentence, len(LENGTHS)) is ones
+
+
+def test_inputs_that_are_left_make_up_for_dropped_ones() -> None:
+    dropout = InputDropout(0.5).train()
+    word, characters = torch.ones(1000, 3), torch.ones(1000, 2)
+    dropped = dropout([word, characters])
+    assert dropped.shape == (1000, 5)
+    by_token = torch.stack((dropped[:, 0], dropped[:, 4]), 1)
+    assert (dropped[:, :3] == dropped[:, :1]).all()
+    assert set(map(tuple, by_token.tolist())) == {(0, 0), (2, 0), (0, 2), (1, 1)}
