@@ -50,7 +50,7 @@ bench-ops: $(INSTALLED) ## time inside, outside and decoding for each backend
 profile-ops: $(INSTALLED) ## tell how much of a call is kernels
 	@$(BIN)/python -m benchmarks.profile $(ARGS)
 
-bench-io: $(INSTALLED) ## time the reader beside the package conllu
+bench-io: $(INSTALLED) ## time reading and writing beside the package conllu
 	@$(BIN)/python -m benchmarks.io $(TREEBANKS) $(ARGS)
 
 bench-pseudoprojective: $(INSTALLED) ## count the lifted arcs that come back, in every treebank

@@ -1,25 +1,29 @@
-"""How fast a treebank is read, beside the package conllu, and in how much memory.
+"""How fast a treebank is read and written, beside the package conllu, and in how much memory.
 
-Both must find the same words, heads and relations before anything is timed. The readers take turns,
-go through the file sentence by sentence and take from each what the row says. What counts is the
+Both must find the same words, heads and relations before anything is timed. The readers go through
+the file sentence by sentence and take from each what the row says. The writers give each sentence
+that was read a new tree and make its text; ours must be that of heads and relations assigned to a
+copy, which is the slow way. Readers and writers take turns with the peer's, and what counts is the
 processor time of the best round: the rest is what else the machine did.
 """
 
 import argparse
+import io
 import sys
 import tempfile
 import time
 import tracemalloc
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 from pathlib import Path
 
 import conllu
 
 from benchmarks.report import machine, print_table, treebank_files, write_json
-from treecrf.treebank import read_conllu
+from treecrf.treebank import Sentence, read_conllu
 
 Tree = tuple[list[str], list[int], list[str]]
+NewTree = tuple[list[int], list[str]]
 
 
 def our_trees(path: Path) -> Iterator[Tree]:
@@ -43,17 +47,23 @@ def our_tokens(path: Path) -> Iterator[object]:
         yield sentence.tokens
 
 
-def their_tokens(path: Path) -> Iterator[object]:
+def their_tokens(path: Path) -> Iterator[conllu.TokenList]:
     with path.open(encoding="utf-8") as file:
         yield from conllu.parse_incr(file)
 
 
-READERS: dict[
-    str, tuple[Callable[[Path], Iterator[object]], Callable[[Path], Iterator[object]]]
-] = {
-    "forms, heads and relations": (our_trees, their_trees),
-    "tokens with every column": (our_tokens, their_tokens),
-}
+def our_texts(sentences: Iterable[Sentence], trees: Iterable[NewTree]) -> Iterator[str]:
+    for sentence, (heads, deprels) in zip(sentences, trees, strict=True):
+        yield sentence.with_tree(heads, deprels).to_conllu()
+
+
+def their_texts(sentences: Iterable[conllu.TokenList], trees: Iterable[NewTree]) -> Iterator[str]:
+    for sentence, (heads, deprels) in zip(sentences, trees, strict=True):
+        words = [token for token in sentence if isinstance(token["id"], int)]
+        for word, head, deprel in zip(words, heads, deprels, strict=True):
+            word["head"] = head
+            word["deprel"] = deprel
+        yield sentence.serialize()
 
 
 def main() -> None:
@@ -64,14 +74,26 @@ def main() -> None:
     print(f"{path}, {path.stat().st_size / 1e6:.1f} MB; best of {arguments.rounds} rounds\n")
 
     words = 0
+    trees = []
     for number, (ours, theirs) in enumerate(zip_longest(our_trees(path), their_trees(path)), 1):
         if ours != theirs:
             sys.exit(f"sentence {number} differs, so nothing is timed:\n{ours}\n{theirs}")
         words += len(ours[0])
+        trees.append((list(range(len(ours[1]))), ours[2][::-1]))  # a chain
+    our_sentences, their_sentences = list(read_conllu(path)), list(their_tokens(path))
+    check_texts(our_sentences, their_sentences, trees)
 
+    tasks: dict[str, tuple[Callable[[], Iterable[object]], ...]] = {
+        "forms, heads and relations": (lambda: our_trees(path), lambda: their_trees(path)),
+        "tokens with every column": (lambda: our_tokens(path), lambda: their_tokens(path)),
+        "new tree and written": (
+            lambda: our_texts(our_sentences, trees),
+            lambda: their_texts(their_sentences, trees),
+        ),
+    }
     rows = []
-    for name, readers in READERS.items():
-        ours, theirs = in_turns(path, readers, rounds=arguments.rounds)
+    for name, task in tasks.items():
+        ours, theirs = in_turns(*task, rounds=arguments.rounds)
         rows.append(
             {
                 "what": name,
@@ -81,7 +103,7 @@ def main() -> None:
             }
         )
     print_table(
-        ["what is taken", "treecrf, CPU s", "conllu, CPU s", "treecrf, words/s", "times as fast"],
+        ["what is done", "treecrf, CPU s", "conllu, CPU s", "treecrf, words/s", "times as fast"],
         [
             [
                 row["what"],
@@ -101,15 +123,24 @@ def main() -> None:
         write_json(arguments.json, content)
 
 
-def in_turns(
-    path: Path, readers: tuple[Callable[[Path], Iterator[object]], ...], *, rounds: int
-) -> list[list[float]]:
-    """Processor seconds of each reader in each round; in turns, both see the same machine."""
-    times: list[list[float]] = [[] for _ in readers]
+def check_texts(ours: list[Sentence], theirs: list[conllu.TokenList], trees: list[NewTree]) -> None:
+    """Exit where a text is not that of the slow way, or where that of the peer has another tree."""
+    texts = zip(ours, our_texts(ours, trees), their_texts(theirs, trees), trees, strict=True)
+    for number, (sentence, our_text, their_text, (heads, deprels)) in enumerate(texts, 1):
+        slow = sentence.copy()
+        slow.heads, slow.deprels = heads, deprels
+        (again,) = read_conllu(io.StringIO(their_text))
+        if our_text != slow.to_conllu() or (again.heads, again.deprels) != (heads, deprels):
+            sys.exit(f"sentence {number} is written differently, so nothing is timed:\n{our_text}")
+
+
+def in_turns(*tasks: Callable[[], Iterable[object]], rounds: int) -> list[list[float]]:
+    """Processor seconds of each task in each round; in turns, all see the same machine."""
+    times: list[list[float]] = [[] for _ in tasks]
     for _ in range(rounds):
-        for reader, seconds in zip(readers, times, strict=True):
+        for task, seconds in zip(tasks, times, strict=True):
             start = time.process_time()
-            for _ in reader(path):
+            for _ in task():
                 pass
             seconds.append(time.process_time() - start)
     return times

@@ -35,6 +35,7 @@ def test_io_compares_with_conllu(treebanks: Path) -> None:
     assert [row["what"] for row in content["rows"]] == [
         "forms, heads and relations",
         "tokens with every column",
+        "new tree and written",
     ]
 
 

@@ -1,4 +1,4 @@
-"""Hypothesis strategies: trees, and parses of the same sentences by several systems."""
+"""Hypothesis strategies: trees, files, and parses of the same sentences by several systems."""
 
 from typing import Any
 
@@ -8,6 +8,9 @@ from treecrf.treebank import Sentence, Token
 
 RELATIONS = ("nsubj", "obj", "obl", "obl:arg")
 FORMS = ("a", "b", ",", "..", "``")
+CELL = st.text(
+    st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1, max_size=5
+)
 
 
 @st.composite
@@ -18,6 +21,34 @@ def trees(draw: st.DrawFn, length: int) -> list[int]:
     for place, word in enumerate(order[1:], 1):
         heads[word - 1] = order[draw(st.integers(0, place - 1))]
     return heads
+
+
+@st.composite
+def files(draw: st.DrawFn) -> str:
+    """Well-formed files with everything in them."""
+    lines: list[str] = []
+
+    def add(*cells: str) -> None:
+        lines.append("\t".join(cells))
+
+    for _ in range(draw(st.integers(0, 4))):
+        length = draw(st.integers(1, 7))
+        heads = draw(trees(length))
+        lines += ["#" + text for text in draw(st.lists(CELL, max_size=2))]
+        open_until = 0
+        for word in range(length + 1):
+            if word:
+                if word > open_until and draw(st.booleans()):
+                    open_until = draw(st.integers(word, length))
+                    add(f"{word}-{open_until}", *(draw(CELL) for _ in range(9)))
+                head = draw(st.sampled_from([str(heads[word - 1]), "_"]))
+                cells = [draw(CELL) for _ in range(7)]
+                deps = "0:" + draw(CELL)  # a bare number would make it CoNLL-X
+                add(str(word), *cells[:5], head, cells[5], deps, cells[6])
+            for number in range(1, draw(st.integers(0, 2)) + 1):
+                add(f"{word}.{number}", *(draw(CELL) for _ in range(9)))
+        lines.append("")
+    return "".join(line + "\n" for line in lines)
 
 
 @st.composite

@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 
-from tests.treebank.strategies import trees
+from tests.treebank.strategies import files
 from treecrf.treebank import Sentence, Token, TreebankError, read_conllu, write_conllu
 
 GOLDEN = Path(__file__).parent / "data" / "golden.conllu"
@@ -142,7 +141,9 @@ def test_a_pipe_gives_its_sentences_as_they_come() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [gzip.compress(WORD.encode(), mtime=0), b"\x1f" + WORD.encode()], ids=["packed", "plain"]
+    "data",
+    [gzip.compress(WORD.encode(), mtime=0), b"\x1f" + WORD.encode()],
+    ids=["packed", "plain"],
 )
 def test_a_pipe_may_give_its_first_byte_alone(data: bytes) -> None:
     read, write = os.pipe()
@@ -291,39 +292,6 @@ def test_reading_loads_neither_torch_nor_numpy() -> None:
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stderr == ""
     assert result.stdout == "[]\n"
-
-
-CELL = st.text(
-    st.characters(exclude_characters="\t\n\r", exclude_categories=["Cs"]), min_size=1, max_size=5
-)
-
-
-@st.composite
-def files(draw: st.DrawFn) -> str:
-    """Well-formed files with everything in them."""
-    lines: list[str] = []
-
-    def add(*cells: str) -> None:
-        lines.append("\t".join(cells))
-
-    for _ in range(draw(st.integers(0, 4))):
-        length = draw(st.integers(1, 7))
-        heads = draw(trees(length))
-        lines += ["#" + text for text in draw(st.lists(CELL, max_size=2))]
-        open_until = 0
-        for word in range(length + 1):
-            if word:
-                if word > open_until and draw(st.booleans()):
-                    open_until = draw(st.integers(word, length))
-                    add(f"{word}-{open_until}", *(draw(CELL) for _ in range(9)))
-                head = draw(st.sampled_from([str(heads[word - 1]), "_"]))
-                cells = [draw(CELL) for _ in range(7)]
-                deps = "0:" + draw(CELL)  # a bare number would make it CoNLL-X
-                add(str(word), *cells[:5], head, cells[5], deps, cells[6])
-            for number in range(1, draw(st.integers(0, 2)) + 1):
-                add(f"{word}.{number}", *(draw(CELL) for _ in range(9)))
-        lines.append("")
-    return "".join(line + "\n" for line in lines)
 
 
 @given(files())

@@ -3,12 +3,20 @@
 import gzip
 import io
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from treecrf.treebank import EmptyNode, Sentence, TreebankError, read_conllu, write_conllu
+from treecrf.treebank import (
+    EmptyNode,
+    Sentence,
+    TreebankError,
+    read_conllu,
+    read_sentences,
+    write_conllu,
+)
 from treecrf.treebank.conllu import check_conllu
 from treecrf.treebank.drawing import draw_arcs
 from treecrf.treebank.formats import Columns
@@ -65,10 +73,14 @@ def mutated_files(draw: st.DrawFn) -> bytes:
 
 
 def read(data: bytes, columns: Columns) -> tuple[list[Sentence], TreebankError | None]:
+    return until_error(read_conllu(io.BytesIO(data), columns=columns))
+
+
+def until_error(source: Iterable[Sentence]) -> tuple[list[Sentence], TreebankError | None]:
     """The sentences up to the first error, and the error."""
     sentences = []
     try:
-        for sentence in read_conllu(io.BytesIO(data), columns=columns):
+        for sentence in source:
             sentences.append(sentence)
     except TreebankError as error:
         return sentences, error
@@ -95,6 +107,19 @@ def test_a_mutated_file_is_read_or_is_the_one_error(data: bytes) -> None:
     buffer = io.BytesIO()
     write_conllu(sentences, buffer)
     assert read(buffer.getvalue(), "gold") == (sentences, None)
+
+    # Given its own tree, a sentence stays as it is; given another, all but the tree does.
+    for sentence in sentences:
+        own = sentence.with_tree(sentence.heads, sentence.deprels)
+        assert own.to_conllu() == sentence.to_conllu()
+        chain = sentence.with_tree(range(len(sentence)), ["x"] * len(sentence))
+        assert own.with_tree(chain.heads, chain.deprels) == chain
+        assert chain.with_tree(own.heads, own.deprels) == sentence
+
+    # Whatever a file is taken for, its sentences are read or it is the one error.
+    found, error = until_error(read_sentences(io.BytesIO(data)))
+    assert error is None or error.line > 0
+    write_conllu(found, io.BytesIO())
 
     # An empty node sends a sentence down the careful path: it finds what the fast one found.
     for sentence in sentences:

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from treecrf.treebank.conllu import read_conllu, write_conllu
     from treecrf.treebank.errors import TreebankError
     from treecrf.treebank.metrics import Evaluation, evaluate
+    from treecrf.treebank.plain import read_sentences, read_tokens
     from treecrf.treebank.scores import Score
     from treecrf.treebank.sentence import Sentence
     from treecrf.treebank.significance import Comparison, Difference, compare
@@ -27,6 +28,8 @@ __all__ = [
     "evaluate",
     "evaluate_conll18",
     "read_conllu",
+    "read_sentences",
+    "read_tokens",
     "write_conllu",
 ]
 
@@ -44,6 +47,8 @@ _HOMES = {
     "evaluate": "metrics",
     "evaluate_conll18": "conll18",
     "read_conllu": "conllu",
+    "read_sentences": "plain",
+    "read_tokens": "plain",
     "write_conllu": "conllu",
 }
 

@@ -3,12 +3,19 @@
 from collections.abc import Iterable, Iterator
 
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.files import File, decode, open_source, open_target, read_blocks
+from treecrf.treebank.files import (
+    File,
+    decode,
+    open_source,
+    open_target,
+    read_blocks,
+    read_chunks,
+)
 from treecrf.treebank.formats import Columns, Format, as_conllu, find_format, to_format
 from treecrf.treebank.parsing import parse_sentence
 from treecrf.treebank.sentence import Sentence
 
-__all__ = ["check_conllu", "read_conllu", "write_conllu"]
+__all__ = ["check_conllu", "parse_chunks", "read_conllu", "write_conllu"]
 
 
 def read_conllu(
@@ -22,11 +29,18 @@ def read_conllu(
     `multiroot`, a second root is.
     """
     with open_source(source) as (file, name):
-        reader = _Reader(name, columns, multiroot)
-        for line, breaks, block in read_blocks(file, name):
-            sentence = reader.parse(block, line, breaks)
-            yield sentence
-            sentence._drop_cells()
+        yield from parse_chunks(read_chunks(file), name, columns=columns, multiroot=multiroot)
+
+
+def parse_chunks(
+    chunks: Iterator[bytes], name: str, *, columns: Columns, multiroot: bool
+) -> Iterator[Sentence]:
+    """The sentences of a file that comes in pieces."""
+    reader = _Reader(name, columns, multiroot)
+    for line, breaks, block in read_blocks(chunks, name):
+        sentence = reader.parse(block, line, breaks)
+        yield sentence
+        sentence._drop_cells()
 
 
 def check_conllu(source: File, *, multiroot: bool = False) -> Iterator[Sentence | TreebankError]:
@@ -34,7 +48,7 @@ def check_conllu(source: File, *, multiroot: bool = False) -> Iterator[Sentence 
     with open_source(source) as (file, name):
         reader = _Reader(name, "gold", multiroot)
         try:
-            for line, breaks, block in read_blocks(file, name):
+            for line, breaks, block in read_blocks(read_chunks(file), name):
                 try:
                     sentence = reader.parse(block, line, breaks)
                 except TreebankError as error:

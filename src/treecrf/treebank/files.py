@@ -10,17 +10,27 @@ import shutil
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, TypeAlias, cast
 
 from treecrf.treebank.errors import TreebankError
 
-__all__ = ["File", "decode", "open_source", "open_target", "read_blocks"]
+__all__ = [
+    "File",
+    "decode",
+    "next_chunk",
+    "open_source",
+    "open_target",
+    "read_blocks",
+    "read_chunks",
+    "read_lines",
+]
 
 File: TypeAlias = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 _CHUNK = 1 << 18
+_LONGEST_LINE = 1 << 24
 _GZIP_MAGIC = b"\x1f\x8b"
 _STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})|/dev/stderr")
@@ -74,20 +84,59 @@ class _Rejoined(io.RawIOBase):
         return len(data)
 
 
-def read_blocks(file: IO[bytes] | IO[str], name: str) -> Iterator[tuple[int, int, bytes]]:
+def read_chunks(file: IO[bytes] | IO[str]) -> Iterator[bytes]:
+    """Pieces of a file that end where a line ends, with `\\n` as the line break."""
+    first = True
+    for chunk in _whole_lines(file):
+        if first:
+            chunk = chunk.removeprefix(codecs.BOM_UTF8)
+            first = False
+        if chunk:
+            yield chunk.replace(b"\r\n", b"\n") if b"\r" in chunk else chunk
+
+
+def _whole_lines(file: IO[bytes] | IO[str]) -> Iterator[bytes]:
+    # A pipe gives what it has: no waiting until a whole piece is full.
+    read: Callable[[int], bytes | str] = getattr(file, "read1", file.read)
+    while chunk := _encoded(read(_CHUNK)):
+        if not chunk.endswith(b"\n"):
+            end = _encoded(file.readline(_LONGEST_LINE))
+            if len(end) >= _LONGEST_LINE:
+                yield chunk[: chunk.rfind(b"\n") + 1]
+                raise _LineTooLongError
+            chunk += end
+        yield chunk
+
+
+def _encoded(text: bytes | str) -> bytes:
+    return text.encode() if isinstance(text, str) else text
+
+
+class _LineTooLongError(Exception):
+    """Whatever this file is, it would not fit in memory."""
+
+
+def next_chunk(
+    chunks: Iterator[bytes], name: str, *, line: int, before: Iterable[bytes] = ()
+) -> bytes:
+    """The next piece of a file, empty at its end; it starts at `line` and as many as before it."""
+    try:
+        return next(chunks, b"")
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        problem = f"broken gzip data: {error}"
+    except UnicodeError as error:  # of a file that was opened as text
+        problem = f"not UTF-8: {error}"
+    except _LineTooLongError:
+        problem = f"a line of more than {_LONGEST_LINE >> 20} MiB; this is no text with sentences"
+    line += sum(piece.count(b"\n") for piece in before)
+    raise TreebankError(problem, source=name, line=line)
+
+
+def read_blocks(chunks: Iterator[bytes], name: str) -> Iterator[tuple[int, int, bytes]]:
     """What stands between the empty lines of a file: its first line, its line breaks, its bytes."""
     line = 1
     rest = [b""]  # in pieces, joined once: a file without empty lines takes linear time
-    chunks = _chunks(file)
-    while True:
-        try:
-            chunk = next(chunks, b"")
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise _broken(f"broken gzip data: {error}", name, line, rest) from None
-        except UnicodeError as error:  # of a file that was opened as text
-            raise _broken(f"not UTF-8: {error}", name, line, rest) from None
-        if not chunk:
-            break
+    while chunk := next_chunk(chunks, name, line=line, before=rest):
         rest.append(chunk)
         if b"\n\n" not in chunk and rest[-2][-1:] + chunk[:1] != b"\n\n":
             continue
@@ -106,9 +155,13 @@ def read_blocks(file: IO[bytes] | IO[str], name: str) -> Iterator[tuple[int, int
         raise TreebankError(problem, source=name, line=line + end.count(b"\n"))
 
 
-def _broken(problem: str, name: str, line: int, rest: list[bytes]) -> TreebankError:
-    line += sum(piece.count(b"\n") for piece in rest)
-    return TreebankError(problem, source=name, line=line)
+def read_lines(chunks: Iterator[bytes], name: str) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file with their numbers, without their line breaks; the last may lack one."""
+    line = 1
+    while chunk := next_chunk(chunks, name, line=line):
+        lines = chunk.removesuffix(b"\n").split(b"\n")
+        yield from enumerate(lines, line)
+        line += len(lines)
 
 
 def decode(block: bytes, name: str, line: int) -> str:
@@ -119,23 +172,6 @@ def decode(block: bytes, name: str, line: int) -> str:
         line += block.count(b"\n", 0, error.start)
         problem = f"not UTF-8: {error.reason} (byte 0x{block[error.start]:02x})"
         raise TreebankError(problem, source=name, line=line) from None
-
-
-def _chunks(file: IO[bytes] | IO[str]) -> Iterator[bytes]:
-    """Pieces of a file that end where a line ends, with `\\n` as the line break."""
-    # A pipe gives what it has: no waiting until a whole piece is full.
-    read: Callable[[int], bytes | str] = getattr(file, "read1", file.read)
-    first = True
-    while chunk := read(_CHUNK):
-        if chunk[-1:] not in (b"\n", "\n"):
-            chunk += file.readline()  # type: ignore[operator]
-        if isinstance(chunk, str):
-            chunk = chunk.encode()
-        if first:
-            chunk = chunk.removeprefix(codecs.BOM_UTF8)
-            first = False
-        if chunk:
-            yield chunk.replace(b"\r\n", b"\n") if b"\r" in chunk else chunk
 
 
 @contextlib.contextmanager

@@ -9,15 +9,15 @@ import re
 from typing import NoReturn
 
 from treecrf.treebank.errors import TreebankError
+from treecrf.treebank.lines import IDS, cut
 from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.tokens import COLUMNS
 from treecrf.treebank.trees import find_cycle, roots
 
 __all__ = ["parse_sentence", "wrong_columns"]
 
-# Most sentences find their ids and heads here; longer ones are read line by line.
-_IDS = [str(number) for number in range(1, 1024)]
-_HEADS = {"_": -1, "-1": -1, "0": 0} | {text: number for number, text in enumerate(_IDS, 1)}
+# Most sentences find their heads here; longer ones are read line by line.
+_HEADS = {"_": -1, "-1": -1, "0": 0} | {text: number for number, text in enumerate(IDS, 1)}
 _find_head = _HEADS.__getitem__
 
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
@@ -35,13 +35,12 @@ def parse_sentence(block: str, source: str, line: int, breaks: int, *, multiroot
     comments = block[: start - 1].split("\n") if start else []
     body = block[start:] if start else block
 
-    # Each line is ten cells and, but for the last, one that holds its line break.
-    cells = body.replace("\n", "\t\n\t").split("\t")
+    cells = cut(body)
     words = (len(cells) + 1) // 11
     if (
         len(cells) == 11 * words - 1
         and cells[10::11].count("\n") == words - 1 == breaks - len(comments)
-        and cells[::11] == _IDS[:words]
+        and cells[::11] == IDS[:words]
         and all(cells)
     ):
         try:

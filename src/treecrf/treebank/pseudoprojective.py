@@ -36,7 +36,7 @@ def project(sentence: Sentence, *, encoding: Encoding = "head+path") -> Sentence
         heads, deprels = lift(sentence.heads, sentence.deprels, encoding=encoding)
     except TreebankError as error:
         raise sentence.error(error.problem) from None
-    return _with_tree(sentence, heads, deprels)
+    return sentence.with_tree(heads, deprels, probs=sentence.probs)
 
 
 def deproject(
@@ -44,16 +44,7 @@ def deproject(
 ) -> Sentence:
     """The sentence with its lifted arcs put back: see `restore`."""
     heads, deprels = restore(sentence.heads, sentence.deprels, encoding=encoding, fixed=fixed)
-    return _with_tree(sentence, heads, deprels)
-
-
-def _with_tree(sentence: Sentence, heads: list[int], deprels: list[str]) -> Sentence:
-    changed = sentence.copy()
-    if heads != sentence.heads:
-        changed.heads = heads
-    if deprels != sentence.deprels:
-        changed.deprels = deprels
-    return changed
+    return sentence.with_tree(heads, deprels, probs=sentence.probs)
 
 
 def lift(

@@ -1,8 +1,9 @@
 """What a sentence is made of: words, multiword tokens and empty nodes, a line each in a file."""
 
+from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 
-__all__ = ["COLUMNS", "EmptyNode", "Multiword", "Token"]
+__all__ = ["COLUMNS", "EmptyNode", "Multiword", "Token", "joined_forms"]
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
@@ -71,3 +72,19 @@ class EmptyNode:
     def to_conllu(self) -> str:
         """The line of this node, without a line break."""
         return "\t".join((f"{self.after}.{self.number}", *astuple(self)[2:]))
+
+
+def joined_forms(tokens: Iterable[Token], multiwords: Iterable[Multiword]) -> str:
+    """The text of a sentence as its forms and what MISC says of spaces make it."""
+    inside = {
+        number: multiword
+        for multiword in multiwords
+        for number in range(multiword.first, multiword.last + 1)
+    }
+    pieces: list[str] = []
+    for token in tokens:
+        whole: Token | Multiword = inside.get(token.id, token)
+        if isinstance(whole, Token) or token.id == whole.first:
+            space = "" if "SpaceAfter=No" in whole.misc.split("|") else " "
+            pieces += whole.form, space
+    return "".join(pieces).rstrip(" ")
