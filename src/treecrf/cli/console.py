@@ -143,6 +143,8 @@ def print_training(training: "Training", folder: Path) -> Iterator[tuple[OnStep,
     )
     bar = progress.add_task("", total=len(prepared.sentences), epoch=1, loss=0.0)
 
+    last: list[Epoch] = []
+
     def on_step(step: "Step") -> None:
         if step.epoch != progress.tasks[bar].fields["epoch"]:
             progress.reset(bar, epoch=step.epoch)
@@ -158,14 +160,11 @@ def print_training(training: "Training", folder: Path) -> Iterator[tuple[OnStep,
         progress.console.print(line, highlight=False) if visible else print(line, flush=True)
         last.append(epoch)
 
-    last: list[Epoch] = []
     with progress:
         yield on_step, on_epoch
     if last:
-        best = last[-1]
-        print(
-            f"best   dev LAS {best.best_las:.2f} in epoch {best.best_epoch}; the model is in {folder}"
-        )
+        best = f"dev LAS {last[-1].best_las:.2f} in epoch {last[-1].best_epoch}"
+        print(f"best   {best}; the model is in {folder}")
 
 
 def _console() -> "Console":

@@ -53,7 +53,5 @@ def evaluate(
         print_json(evaluation.to_dict(by=by) | speed)
         return
     print_evaluation(evaluation, punct=punct, by=by)
-    typer.echo(
-        f"{speed['sentences_per_second']:,.0f} sentences and {speed['words_per_second']:,.0f} words "
-        f"a second, on {parser.device}"
-    )
+    sentences_each, words_each = (f"{figure:,.0f}" for figure in speed.values())
+    typer.echo(f"{sentences_each} sentences ({words_each} words) a second on {parser.device}")

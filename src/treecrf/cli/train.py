@@ -64,8 +64,8 @@ def train(
     """
     from treecrf.cli.console import print_training
     from treecrf.parser import load_config, set_up
-    from treecrf.parser import train as run
     from treecrf.parser.setup import base_config
+    from treecrf.parser.train import train as run
 
     if resume and (overwrite or init is not None or embeddings is not None):
         raise typer.BadParameter(

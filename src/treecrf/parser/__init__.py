@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from treecrf.parser.predict import Parser, load
     from treecrf.parser.presets import load_config
     from treecrf.parser.setup import set_up
-    from treecrf.parser.train import Training, train
+    from treecrf.parser.train import Training
 
 __all__ = [
     "Config",
@@ -19,7 +19,6 @@ __all__ = [
     "load",
     "load_config",
     "set_up",
-    "train",
 ]
 
 _HOMES = {
@@ -30,7 +29,6 @@ _HOMES = {
     "load": "predict",
     "load_config": "presets",
     "set_up": "setup",
-    "train": "train",
 }
 
 
