@@ -135,7 +135,7 @@ def _characters(forms: list[str], vocabulary: Vocabulary, most: int) -> tuple[In
     for row, form in enumerate(forms):
         if len(form) > most:
             form = form[:start] + form[start - most :]
-        counts[row] = len(form)
+        counts[row] = max(len(form), 1)  # a word without characters has an unknown one
         characters[row, : len(form)] = [known.get(character, UNKNOWN) for character in form]
     if _ROOT_FORM in forms[:1]:
         characters[0, 0] = ROOT
