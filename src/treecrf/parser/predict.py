@@ -253,7 +253,7 @@ class Parser:
         heads, deprels = self._namer.name(
             decoded.heads[place, words].tolist(),
             decoded.relations[place, words].tolist(),
-            held=limit.held,
+            held={*limit.held, *limit.forbidden},  # put back, an arc might be a forbidden one
         )
         for word, label in limit.labels.items():
             deprels[word - 1] = label
