@@ -38,9 +38,11 @@ class WordPieces:
         parts: list[str] = []
         inside = False
         for char in word:
-            if char in "\0\ufffd" or (unicodedata.category(char)[0] == "C" and char not in "\t\n\r"):
+            if char in "\t\n\r":
+                inside = False
+            elif unicodedata.category(char) in ("Cc", "Cf", "Co") or char == "\ufffd":
                 continue
-            if char.isspace():
+            elif char.isspace():
                 inside = False
             elif _stands_alone(char):
                 parts.append(char)
