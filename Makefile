@@ -7,11 +7,12 @@ TREEBANKS ?= treebanks#  a folder of UD treebanks, one folder each
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
+DEMO := build/demo
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help install test check format fuzz check-roundtrip bench-ops profile-ops bench-io \
-    bench-pseudoprojective clean
+.PHONY: help parse install test check format fuzz check-roundtrip bench-ops profile-ops bench-io \
+    bench-pseudoprojective check-stream clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -19,6 +20,18 @@ help: ## list these commands
 	@echo "  PYTHON=python3.12   the Python that .venv is made with (3.11 or later)"
 	@echo "  ARGS='-k marginals' options for pytest (make test) or for a benchmark (make bench-ops)"
 	@echo "  TREEBANKS=FOLDER    UD treebanks for check-roundtrip, bench-io, bench-pseudoprojective"
+
+parse: $(DEMO)/model/model.safetensors ## parse a few sentences with a tiny parser, and draw them
+	@$(BIN)/treecrf parse examples/sentences.txt --model $(DEMO)/model --probs -o $(DEMO)/parsed.conllu
+	@$(BIN)/treecrf data show $(DEMO)/parsed.conllu -n 3
+
+$(DEMO)/model/model.safetensors: | $(INSTALLED)
+	@echo "training a tiny parser on made-up sentences, once ..."
+	@mkdir -p $(DEMO)
+	@$(BIN)/treecrf data generate $(DEMO)/train.conllu --sentences 1000
+	@$(BIN)/treecrf data generate $(DEMO)/dev.conllu --sentences 200 --seed 2
+	@$(BIN)/treecrf train --train $(DEMO)/train.conllu --dev $(DEMO)/dev.conllu --out $(DEMO)/model \
+	    --config tiny --resume
 
 install: $(INSTALLED) ## make .venv and install treecrf in it, with the tested versions
 
@@ -58,6 +71,9 @@ bench-pseudoprojective: $(INSTALLED) ## count the lifted arcs that come back, in
 
 check-roundtrip: $(INSTALLED) ## write every treebank back and compare the bytes
 	@$(BIN)/python -m benchmarks.roundtrip $(TREEBANKS)
+
+check-stream: $(INSTALLED) ## parse a million sentences and watch the memory
+	@$(BIN)/python -m benchmarks.stream $(ARGS)
 
 fuzz: $(INSTALLED) ## read 100,000 mutated files
 	@FUZZ_EXAMPLES=100000 $(BIN)/python -m pytest -q tests/treebank/test_fuzz.py $(ARGS)

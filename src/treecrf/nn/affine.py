@@ -6,6 +6,9 @@ from torch import Tensor, nn
 __all__ = ["BiaffineArcs", "BiaffineLabels", "TriaffineSiblings", "with_one"]
 
 
+_ARCS = 4096
+
+
 def with_one(vectors: Tensor) -> Tensor:
     """The vectors with a 1 after the last feature, which makes a linear form affine."""
     return torch.cat((vectors, vectors.new_ones(*vectors.shape[:-1], 1)), -1)
@@ -36,8 +39,12 @@ class BiaffineLabels(nn.Module):
         """Scores `[arc, label]` of arcs whose ends are two `[arc, feature]`."""
         labels, size, _ = self.weight.shape
         by_dependent = self.weight.transpose(0, 1).reshape(size, labels * size)
-        weighted = (with_one(dependents) @ by_dependent).view(-1, labels, size)
-        return torch.bmm(weighted, with_one(heads).unsqueeze(2)).squeeze(2)
+        scores = []
+        # In pieces: what is computed on the way is as many times larger as a vector has features.
+        for dependent, head in zip(dependents.split(_ARCS), heads.split(_ARCS), strict=True):
+            weighted = (with_one(dependent) @ by_dependent).view(-1, labels, size)
+            scores.append(torch.bmm(weighted, with_one(head).unsqueeze(2)).squeeze(2))
+        return torch.cat(scores)
 
 
 class TriaffineSiblings(nn.Module):

@@ -30,6 +30,7 @@ class Config:
         "pseudo", "pseudo: lift and restore crossing arcs; mst: decode any tree; none: neither"
     )
     encoding: Encoding = _setting("head+path", "the marks of pseudo-projective labels")
+    min_marked: int = _setting(3, "marked labels seen less often lose their marks", least=1)
     multiroot: bool = _setting(False, "whether a sentence may have several roots")
 
     encoder: Encoder = _setting("bilstm", "what reads a sentence")

@@ -1,6 +1,7 @@
 """Training data: which sentences a loss can learn from, and what is wrong with the others."""
 
 import hashlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -10,7 +11,7 @@ from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.struct import ProjectiveTreeCRF
 from treecrf.treebank import Sentence, TreebankError
-from treecrf.treebank.pseudoprojective import project
+from treecrf.treebank.pseudoprojective import is_lifted, project, without_marks
 from treecrf.treebank.trees import find_cycle, is_projective, roots
 
 __all__ = ["Prepared", "fingerprint", "prepare"]
@@ -71,6 +72,8 @@ def prepare(sentences: Iterable[Sentence], config: Config) -> Prepared:
     if impossible:
         prepared.left_out += [s for s in prepared.sentences if id(s) in impossible]
         prepared.sentences = [s for s in prepared.sentences if id(s) not in impossible]
+    if config.pseudo:
+        prepared.sentences = _without_rare_marks(prepared.sentences, config.min_marked)
     prepared.partial = sum(-1 in sentence.heads for sentence in prepared.sentences)
     if not prepared.sentences:
         raise ParserError("there is no sentence to train on: none has a head that can be learnt")
@@ -86,6 +89,25 @@ def _check_tree(sentence: Sentence, heads: list[int], config: Config) -> None:
             f"words {tops[0]} and {tops[1]} are both roots; if that is meant, train with "
             "--set multiroot=true"
         )
+
+
+def _without_rare_marks(sentences: list[Sentence], least: int) -> list[Sentence]:
+    """The sentences without marked labels that are too rare to be learnt.
+
+    There are more of those than of all other labels together, and each costs time in every parse.
+    """
+    counts = Counter(label for sentence in sentences for label in sentence.deprels)
+    plain = {
+        label: without_marks(label)
+        for label, count in counts.items()
+        if count < least and is_lifted([label])
+    }
+    return [
+        sentence
+        if plain.keys().isdisjoint(labels := sentence.deprels)
+        else sentence.with_tree(sentence.heads, [plain.get(label, label) for label in labels])
+        for sentence in sentences
+    ]
 
 
 def _fits(sentence: Sentence, config: Config) -> bool:

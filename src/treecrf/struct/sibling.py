@@ -50,13 +50,15 @@ class SiblingTreeCRF(TreeDistribution):
     def _scores_of(self, heads: Tensor) -> Tensor:
         arcs = super()._scores_of(heads)  # [batch, k]
         siblings = _adjacent_siblings(heads)  # [batch, k, dependent], 0 for none
-        batch = torch.arange(heads.shape[0], device=heads.device)[:, None, None]
-        dependent = torch.arange(heads.shape[2], device=heads.device)
+        tokens = heads.shape[2]
+        dependent = torch.arange(tokens, device=heads.device)
         # Beside a forbidden arc, and at a single root, are cells that no tree uses.
         counted = (siblings > 0) & self._is_word[:, None] & (arcs > NEGATIVE_INFINITY).unsqueeze(2)
         if not self.multiroot:
             counted = counted & (heads > 0)
-        scores = self._siblings[batch, dependent, heads.clamp(min=0), siblings]
+        # By one number a cell: the gradient of that is scattered, without sorting.
+        cell = (dependent * tokens + heads.clamp(min=0)) * tokens + siblings
+        scores = self._siblings.flatten(1).gather(1, cell.flatten(1)).view(cell.shape)
         return arcs + torch.where(counted, scores, 0).sum(2)
 
 

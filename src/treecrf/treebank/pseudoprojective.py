@@ -21,7 +21,16 @@ from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.trees import descent, find_cycle, is_projective, nonprojective_arcs
 
-__all__ = ["ENCODINGS", "Encoding", "deproject", "is_lifted", "lift", "project", "restore"]
+__all__ = [
+    "ENCODINGS",
+    "Encoding",
+    "deproject",
+    "is_lifted",
+    "lift",
+    "project",
+    "restore",
+    "without_marks",
+]
 
 Encoding: TypeAlias = Literal["head", "path", "head+path"]
 ENCODINGS: tuple[Encoding, ...] = get_args(Encoding)
@@ -80,6 +89,11 @@ def lift(
 def is_lifted(deprels: Iterable[str]) -> bool:
     """Whether a label has marks already: lifted again, they would be taken for part of it."""
     return any(mark.head is not None or mark.on_path for mark in map(_read, deprels))
+
+
+def without_marks(deprel: str) -> str:
+    """The label as `lift` would have it on an arc that was not in the way."""
+    return _escape(_read(deprel).label)
 
 
 def restore(

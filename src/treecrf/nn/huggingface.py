@@ -1,0 +1,52 @@
+"""Encoders of Hugging Face that are not in the shape of BERT, through the package transformers."""
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["HuggingFaceEncoder", "HuggingFacePieces"]
+
+
+class HuggingFaceEncoder(nn.Module):
+    """Any encoder that `transformers` can make from a `config.json`."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__()
+        from transformers import AutoConfig, AutoModel
+
+        self.model: Any = AutoModel.from_config(AutoConfig.from_pretrained(folder))
+        if hasattr(self.model, "pooler"):
+            self.model.pooler = None  # it is for whole texts, and would never be trained
+
+    def forward(self, pieces: Tensor, lengths: Tensor) -> list[Tensor]:
+        """The states `[window, piece, feature]` before the first layer and after each one."""
+        seen = torch.arange(pieces.shape[1], device=pieces.device) < lengths[:, None]
+        output = self.model(input_ids=pieces, attention_mask=seen.long(), output_hidden_states=True)
+        return list(output.hidden_states)
+
+
+class HuggingFacePieces:
+    """The pieces of words by number, as the encoder's own tokenizer cuts them."""
+
+    def __init__(self, folder: Path, *, limit: int) -> None:
+        from transformers import AutoTokenizer
+
+        # Words stand inside a text: their first piece is that of a word after a space.
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, add_prefix_space=True)
+        self.limit = limit
+        self.start = _first(self.tokenizer.cls_token_id, self.tokenizer.bos_token_id)
+        self.end = _first(self.tokenizer.sep_token_id, self.tokenizer.eos_token_id)
+        self.unknown = _first(self.tokenizer.unk_token_id, self.end)
+
+    def cut(self, word: str) -> list[int]:
+        """The numbers of the pieces of a word, at least one."""
+        pieces: list[int] = self.tokenizer(
+            [word], is_split_into_words=True, add_special_tokens=False
+        )["input_ids"]
+        return pieces[: self.limit] or [self.unknown]
+
+
+def _first(*numbers: int | None) -> int:
+    return next((number for number in numbers if number is not None), 0)

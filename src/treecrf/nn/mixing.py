@@ -1,0 +1,29 @@
+"""Vectors of words from the states of a transformer: a mix of layers, the mean over pieces."""
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["LayerMix", "mean_by_token"]
+
+
+class LayerMix(nn.Module):
+    """A learnt weighted mean of the last layers, scaled by a learnt factor."""
+
+    def __init__(self, layers: int) -> None:
+        super().__init__()
+        self.weights = nn.Parameter(torch.zeros(layers))
+        self.scale = nn.Parameter(torch.ones(()))
+
+    def forward(self, states: list[Tensor]) -> Tensor:
+        """One tensor from states of the same shape, of which the last ones are mixed."""
+        last = states[-len(self.weights) :]
+        shares = self.weights.softmax(0)
+        mixed = sum(share * state for share, state in zip(shares, last, strict=True))
+        return self.scale * mixed
+
+
+def mean_by_token(pieces: Tensor, token: Tensor, tokens: int) -> Tensor:
+    """The mean `[token, feature]` of the pieces `[piece, feature]` of each token."""
+    total = pieces.new_zeros(tokens, pieces.shape[1]).index_add(0, token, pieces)
+    counts = pieces.new_zeros(tokens).index_add(0, token, pieces.new_ones(len(token)))
+    return total / counts.unsqueeze(1)

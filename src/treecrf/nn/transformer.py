@@ -1,0 +1,129 @@
+"""A transformer encoder in the shape of BERT, whose pretrained weights it takes."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+__all__ = ["BertEncoder", "BertShape", "bert_weights"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class BertShape:
+    """The sizes that weights depend on."""
+
+    vocabulary: int
+    size: int
+    layers: int
+    heads: int
+    feed_forward: int
+    positions: int
+    epsilon: float = 1e-12
+
+    @classmethod
+    def from_transformers(cls, config: Mapping[str, Any]) -> "BertShape":
+        """The shape that a `config.json` of Hugging Face describes."""
+        return cls(
+            vocabulary=config["vocab_size"],
+            size=config["hidden_size"],
+            layers=config["num_hidden_layers"],
+            heads=config["num_attention_heads"],
+            feed_forward=config["intermediate_size"],
+            positions=config["max_position_embeddings"],
+            epsilon=config.get("layer_norm_eps", 1e-12),
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON can hold."""
+        return asdict(self)
+
+
+class BertEncoder(nn.Module):
+    """Layers of self-attention over pieces of words."""
+
+    def __init__(self, shape: BertShape, *, dropout: float) -> None:
+        super().__init__()
+        self.pieces = nn.Embedding(shape.vocabulary, shape.size)
+        self.positions = nn.Embedding(shape.positions, shape.size)
+        self.norm = nn.LayerNorm(shape.size, shape.epsilon)
+        self.layers = nn.ModuleList(BertLayer(shape, dropout=dropout) for _ in range(shape.layers))
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, pieces: Tensor, lengths: Tensor) -> list[Tensor]:
+        """The states `[window, piece, feature]` before the first layer and after each one.
+
+        Pieces are `[window, piece]`, of which the first `lengths [window]` count.
+        """
+        place = torch.arange(pieces.shape[1], device=pieces.device)
+        states = [self.dropout(self.norm(self.pieces(pieces) + self.positions(place)))]
+        seen = (place < lengths[:, None])[:, None, None]  # [window, 1, 1, piece]
+        for layer in self.layers:
+            states.append(layer(states[-1], seen))
+        return states
+
+
+class BertLayer(nn.Module):
+    """Attention, then a feed-forward network, each added to its input and normalised."""
+
+    def __init__(self, shape: BertShape, *, dropout: float) -> None:
+        super().__init__()
+        self.heads = shape.heads
+        self.rate = dropout
+        self.queries_keys_values = nn.Linear(shape.size, 3 * shape.size)
+        self.attended = nn.Linear(shape.size, shape.size)
+        self.attention_norm = nn.LayerNorm(shape.size, shape.epsilon)
+        self.expand = nn.Linear(shape.size, shape.feed_forward)
+        self.contract = nn.Linear(shape.feed_forward, shape.size)
+        self.norm = nn.LayerNorm(shape.size, shape.epsilon)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(self, states: Tensor, seen: Tensor) -> Tensor:
+        """States `[window, piece, feature]`; `seen` says which pieces there are."""
+        windows, pieces, size = states.shape
+        projected = self.queries_keys_values(states).view(windows, pieces, 3, self.heads, -1)
+        query, key, value = projected.permute(2, 0, 3, 1, 4)  # each [window, head, piece, feature]
+        attended = functional.scaled_dot_product_attention(
+            query, key, value, attn_mask=seen, dropout_p=self.rate if self.training else 0.0
+        )
+        attended = self.attended(attended.transpose(1, 2).reshape(windows, pieces, size))
+        states = self.attention_norm(states + self.dropout(attended))
+        expanded = functional.gelu(self.expand(states))
+        normed: Tensor = self.norm(states + self.dropout(self.contract(expanded)))
+        return normed
+
+
+def bert_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights of a BERT under the names that `BertEncoder` has for them."""
+    weights = {name.removeprefix("bert."): tensor for name, tensor in weights.items()}
+    kind = weights["embeddings.token_type_embeddings.weight"][0]
+    renamed = {
+        "pieces.weight": weights["embeddings.word_embeddings.weight"],
+        # Each text is of the first of BERT's two kinds, so its vector is part of every position.
+        "positions.weight": weights["embeddings.position_embeddings.weight"] + kind,
+        "norm.weight": weights["embeddings.LayerNorm.weight"],
+        "norm.bias": weights["embeddings.LayerNorm.bias"],
+    }
+    number = 0
+    while f"encoder.layer.{number}.attention.self.query.weight" in weights:
+        old, new = f"encoder.layer.{number}", f"layers.{number}"
+        for end in ("weight", "bias"):
+            renamed[f"{new}.queries_keys_values.{end}"] = torch.cat(
+                [weights[f"{old}.attention.self.{part}.{end}"] for part in _PARTS]
+            )
+            for ours, theirs in _NAMES.items():
+                renamed[f"{new}.{ours}.{end}"] = weights[f"{old}.{theirs}.{end}"]
+        number += 1
+    return renamed
+
+
+_PARTS = ("query", "key", "value")
+_NAMES = {
+    "attended": "attention.output.dense",
+    "attention_norm": "attention.output.LayerNorm",
+    "expand": "intermediate.dense",
+    "contract": "output.dense",
+    "norm": "output.LayerNorm",
+}

@@ -1,0 +1,94 @@
+"""BERT's pieces of words: a word is cut into the longest pieces that the vocabulary has."""
+
+import unicodedata
+from collections.abc import Iterable
+
+__all__ = ["WordPieces"]
+
+UNKNOWN, START, END = "[UNK]", "[CLS]", "[SEP]"
+# A longer run of letters is unknown as a whole, as in BERT.
+_LONGEST = 100
+
+
+class WordPieces:
+    """The pieces of words by number; each word is cut once and remembered."""
+
+    def __init__(self, vocabulary: Iterable[str], *, lowercase: bool, limit: int) -> None:
+        self.vocabulary = list(vocabulary)
+        self.lowercase = lowercase
+        self.limit = limit  # the most pieces of a word that are read; the rest is left out
+        self.numbers = {piece: number for number, piece in enumerate(self.vocabulary)}
+        self.start, self.end = self.numbers[START], self.numbers[END]
+        self.unknown = self.numbers[UNKNOWN]
+
+    def cut(self, word: str) -> list[int]:
+        """The numbers of the pieces of a word, at least one."""
+        pieces: list[int] = []
+        for part in self._parts(word):
+            pieces += self._longest_pieces(part)
+            if len(pieces) >= self.limit:
+                break
+        return pieces[: self.limit] or [self.unknown]
+
+    def _parts(self, word: str) -> list[str]:
+        """The word without control characters and accents, cut at punctuation and ideographs."""
+        if self.lowercase:
+            word = unicodedata.normalize("NFD", word.lower())
+            word = "".join(char for char in word if unicodedata.category(char) != "Mn")
+        parts: list[str] = []
+        inside = False
+        for char in word:
+            if char in "\t\n\r":
+                inside = False
+            elif unicodedata.category(char) in ("Cc", "Cf", "Co") or char == "\ufffd":
+                continue
+            elif char.isspace():
+                inside = False
+            elif _stands_alone(char):
+                parts.append(char)
+                inside = False
+            elif inside:
+                parts[-1] += char
+            else:
+                parts.append(char)
+                inside = True
+        return parts
+
+    def _longest_pieces(self, part: str) -> list[int]:
+        if len(part) > _LONGEST:
+            return [self.unknown]
+        pieces: list[int] = []
+        start = 0
+        while start < len(part):
+            prefix = "##" if start else ""
+            for end in range(len(part), start, -1):
+                number = self.numbers.get(prefix + part[start:end])
+                if number is not None:
+                    break
+            else:
+                return [self.unknown]
+            pieces.append(number)
+            start = end
+        return pieces
+
+
+def _stands_alone(char: str) -> bool:
+    """Whether BERT makes a part of its own of a character: punctuation, ideographs."""
+    code = ord(char)
+    if 33 <= code <= 47 or 58 <= code <= 64 or 91 <= code <= 96 or 123 <= code <= 126:
+        return True
+    if unicodedata.category(char)[0] == "P":
+        return True
+    return any(first <= code <= last for first, last in _IDEOGRAPHS)
+
+
+_IDEOGRAPHS = (
+    (0x4E00, 0x9FFF),
+    (0x3400, 0x4DBF),
+    (0x20000, 0x2A6DF),
+    (0x2A700, 0x2B73F),
+    (0x2B740, 0x2B81F),
+    (0x2B820, 0x2CEAF),
+    (0xF900, 0xFAFF),
+    (0x2F800, 0x2FA1F),
+)

@@ -1,0 +1,23 @@
+"""The mix of layers and the mean over pieces."""
+
+import torch
+
+from treecrf.nn.mixing import LayerMix, mean_by_token
+
+
+def test_a_mix_starts_as_the_mean_of_the_last_layers() -> None:
+    states = [torch.randn(2, 3, 4) for _ in range(5)]
+    mix = LayerMix(3)
+    torch.testing.assert_close(mix(states), torch.stack(states[2:]).mean(0))
+    with torch.no_grad():
+        mix.weights.copy_(torch.tensor([0.0, 0.0, 50.0]))
+        mix.scale.fill_(2.0)
+    torch.testing.assert_close(mix(states), 2 * states[4])
+
+
+def test_tokens_have_the_mean_of_their_pieces() -> None:
+    pieces = torch.randn(5, 3)
+    mean = mean_by_token(pieces, torch.tensor([1, 0, 1, 2, 1]), 3)
+    torch.testing.assert_close(mean[0], pieces[1])
+    torch.testing.assert_close(mean[1], pieces[[0, 2, 4]].mean(0))
+    torch.testing.assert_close(mean[2], pieces[3])

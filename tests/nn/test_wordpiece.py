@@ -1,0 +1,65 @@
+"""Pieces of words against those of the package tokenizers."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from treecrf.nn.wordpiece import WordPieces
+
+tokenizers = pytest.importorskip("tokenizers")
+
+PIECES = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "the",
+    "tele",
+    "##scope",
+    "##s",
+    "s",
+    "##aw",
+    "sa",
+    "don",
+    "'",
+    "t",
+    "naive",
+    "cafe",
+    "##e",
+    "e",
+    "-",
+    ".",
+    "日",
+    "本",
+    "##語",
+    "a",
+    "b",
+    "##a",
+    "##b",
+]
+# What Unicode has no character for yet depends on the version of its tables.
+ASSIGNED = st.characters(exclude_categories=["Cn", "Cs"])
+
+
+def both(lowercase: bool) -> tuple[WordPieces, "tokenizers.Tokenizer"]:
+    theirs = tokenizers.BertWordPieceTokenizer(
+        vocab={piece: number for number, piece in enumerate(PIECES)}, lowercase=lowercase
+    )
+    return WordPieces(PIECES, lowercase=lowercase, limit=10_000), theirs
+
+
+@pytest.mark.parametrize("lowercase", [True, False])
+@given(
+    word=st.text(ASSIGNED, max_size=30)
+    | st.text("abesTé-.'日本 \u0301\u200d\t\0", max_size=12)
+    | st.sampled_from(["telescopes", "Naïve", "café", "don't", "日本語", "saw-s", "a" * 101])
+)
+def test_pieces_are_those_of_tokenizers(word: str, lowercase: bool) -> None:
+    ours, theirs = both(lowercase)
+    expected = theirs.encode(word, add_special_tokens=False).ids
+    assert ours.cut(word) == (expected or [PIECES.index("[UNK]")])
+
+
+def test_a_word_has_at_most_so_many_pieces() -> None:
+    ours = WordPieces(PIECES, lowercase=True, limit=3)
+    assert ours.cut("a-b-a-b-a") == [PIECES.index(piece) for piece in ("a", "-", "b")]
