@@ -69,6 +69,7 @@ def save_model(
     vectors: Tensor | None,
 ) -> None:
     """Write a whole model folder; what is there is replaced when the new one is complete."""
+    folder = Path(os.path.realpath(folder))  # through a link to the folder it names
     temporary = folder.with_name(f".{folder.name}.{os.urandom(4).hex()}.tmp")
     old = temporary.with_suffix(".old")
     try:
@@ -79,8 +80,10 @@ def save_model(
             folder.rename(old)
         temporary.rename(folder)
     finally:
+        if old.exists() and not folder.exists():
+            old.rename(folder)  # the new one could not be put in its place
         for left in (temporary, old):
-            if left.exists() and (left is temporary or folder.exists()):
+            if left.exists():
                 shutil.rmtree(left)
 
 
@@ -108,7 +111,8 @@ def load_vectors(folder: Path, vocabulary: Vocabulary) -> Tensor | None:
     if not vocabulary.vectors:
         return None
     vectors = _load(folder / VECTORS, "treecrf vectors 1")[0].get("vectors")
-    if vectors is None or vectors.shape[0] != len(vocabulary.vectors) + 1:
+    rows = len(vocabulary.vectors) + 1
+    if vectors is None or vectors.dim() != 2 or vectors.shape[0] != rows:
         raise ParserError(f"{folder / VECTORS}: damaged: it has not the words of {VOCABULARY}")
     return vectors
 
