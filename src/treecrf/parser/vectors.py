@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator
 from itertools import islice
+from typing import IO
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from treecrf.parser.errors import ParserError
-from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.files import File, open_source
+from treecrf.treebank.files import File, decode, open_source, read_chunks, read_lines
 
 __all__ = ["read_vectors"]
 
@@ -28,13 +28,12 @@ def read_vectors(source: File) -> tuple[list[str], Tensor]:
     with open_source(source) as (file, name):
         lines = _lines(file, name)
         size = 0
-        number = 0
         while block := list(islice(lines, _BLOCK)):
-            rows = []
-            for line in block:
-                number += 1
+            rows: dict[int, list[str]] = {}
+            for number, line in block:
                 fields = line.rstrip().split(" ")
-                if number == 1 and len(fields) == 2 and all(part.isdecimal() for part in fields):
+                if not size and len(fields) == 2 and all(part.isdecimal() for part in fields):
+                    size = int(fields[1])
                     continue
                 size = size or len(fields) - 1
                 if len(fields) <= size or size < 1:
@@ -42,9 +41,9 @@ def read_vectors(source: File) -> tuple[list[str], Tensor]:
                 word = " ".join(fields[:-size])  # a few words of GloVe have spaces in them
                 if word not in words:
                     words[word] = number
-                    rows.append(fields[-size:])
+                    rows[number] = fields[-size:]
             if rows:
-                blocks.append(_numbers(rows, name, number))
+                blocks.append(_numbers(rows, name))
     if not blocks:
         raise ParserError(f"{name}: there are no vectors in it")
     vectors = np.concatenate([np.zeros((1, size), np.float32), *blocks])
@@ -52,23 +51,31 @@ def read_vectors(source: File) -> tuple[list[str], Tensor]:
     return list(words), torch.from_numpy(vectors / spread).half()
 
 
-def _lines(file: object, name: str) -> Iterator[str]:
-    for number, line in enumerate(file, 1):  # type: ignore[arg-type, var-annotated]
-        try:
-            text = line if isinstance(line, str) else line.decode()
-        except UnicodeDecodeError as error:
-            raise TreebankError(f"not UTF-8: {error.reason}", source=name, line=number) from None
+def _lines(file: IO[bytes] | IO[str], name: str) -> Iterator[tuple[int, str]]:
+    for number, line in read_lines(read_chunks(file), name):
+        text = decode(line, name, number)
         if text.strip():
-            yield text
+            yield number, text
 
 
-def _numbers(rows: list[list[str]], name: str, last: int) -> np.ndarray:
+def _numbers(rows: dict[int, list[str]], name: str) -> np.ndarray:
+    """The numbers of lines, `[line, feature]`; an error names the first that has something else."""
     try:
+        return _finite(list(rows.values()))
+    except ValueError:
+        for line, row in rows.items():
+            try:
+                _finite([row])
+            except ValueError as error:
+                raise _problem(name, line, str(error)) from None
+        raise
+
+
+def _finite(rows: list[list[str]]) -> np.ndarray:
+    with np.errstate(over="ignore"):
         values = np.array(rows, dtype=np.float32)
-    except ValueError as error:
-        raise _problem(name, last, f"or a line before it: {error}") from None
     if not np.isfinite(values).all():
-        raise _problem(name, last, "or a line before it has a number that is not finite")
+        raise ValueError("a number is not finite")
     return values
 
 
