@@ -1,0 +1,159 @@
+"""Settings: what they may be, what they stand for, and TOML files of them."""
+
+from dataclasses import fields, replace
+from pathlib import Path
+
+import pytest
+
+from treecrf.parser import ParserError
+from treecrf.parser.config import ARCHITECTURE, Config
+from treecrf.parser.presets import PRESETS, load_config
+
+CHANGED = Config(
+    loss="local",
+    decoder="mst",
+    nonprojective="mst",
+    encoding="path",
+    multiroot=True,
+    tags="xpos",
+    min_freq=7,
+    lowercase=False,
+    learning_rate=1e-5,
+    epsilon=1e-30,
+    average=0.0,
+    clip=1e300,
+    seed=12345,
+)
+
+
+@pytest.mark.parametrize("config", [*PRESETS.values(), CHANGED], ids=[*PRESETS, "changed"])
+def test_a_file_holds_every_setting(config: Config, tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(config.to_toml(), encoding="utf-8")
+    assert load_config(path) == config
+    assert Config().changed(config.to_dict()) == config
+    for setting in fields(Config):
+        assert f"{setting.name} = " in config.to_toml()
+
+
+def test_a_file_may_leave_settings_out(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('loss = "crf"  # the first order\nlstm_size = 200\n')
+    assert load_config(path) == Config(loss="crf", lstm_size=200)
+    assert load_config(str(path)) == load_config(path)
+
+
+def test_names_are_presets() -> None:
+    assert load_config("tiny") is PRESETS["tiny"]
+    assert load_config("default") == Config()
+
+
+def test_a_file_that_is_not_there_may_have_been_a_preset(tmp_path: Path) -> None:
+    with pytest.raises(ParserError, match=r"huge: no such file, and no preset .*default, tiny"):
+        load_config("huge")
+    with pytest.raises(ParserError, match="not a TOML file that can be read"):
+        load_config(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (b"loss = crf", "not a TOML file that can be read"),
+        (b'loss = "\xff"', "not a TOML file that can be read"),
+        (b'los = "crf"', "there is no setting 'los'; did you mean loss?"),
+        (b"[train]\nepochs = 3", "there is no setting 'train'"),
+        (b"[epochs]\nmost = 3", "epochs is {'most': 3}; it is a whole number"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_told_with_its_name(
+    content: bytes, problem: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes(content)
+    with pytest.raises(ParserError) as caught:
+        load_config(path)
+    assert str(caught.value).startswith(f"{path}: ")
+    assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("setting", "problem"),
+    [
+        ("loss=crf3o", "loss is 'crf3o'; it is one of: local, crf, crf2o, nonprojective"),
+        ("loss=1", "loss is 1; it is one of: local, crf, crf2o, nonprojective"),
+        ("loss=[1, 2]", "loss is [1, 2]; it is one of: local, crf, crf2o, nonprojective"),
+        ("epochs=many", "epochs is 'many'; it is a whole number"),
+        ("epochs=2.0", "epochs is 2.0; it is a whole number"),
+        ("epochs=true", "epochs is True; it is a whole number"),
+        ("epochs=-1", "epochs is -1; it is at least 0"),
+        ("multiroot=1", "multiroot is 1; it is true or false"),
+        ("multiroot=True", "multiroot is 'True'; it is true or false"),
+        ("clip=false", "clip is False; it is a number"),
+        ("clip=nan", "clip is nan; it is at least 0"),
+        ("mlp_dropout=1", "mlp_dropout is 1.0; it is from 0 to below 1"),
+        ("mlp_dropout=-0.1", "mlp_dropout is -0.1; it is from 0 to below 1"),
+        ("max_chars=1", "max_chars is 1; it is at least 2"),
+        ("char_size=7", "char_size is 7: half of it is each direction's, so it must be even"),
+        ("seed=1000000000000", "seed is 1000000000000; it is from 0 to below 1e+12"),
+        ("epoch=3", "there is no setting 'epoch'; did you mean epochs?"),
+        ("lstm_sise=3", "there is no setting 'lstm_sise'; did you mean lstm_size?"),
+        ("zzzz=3", "there is no setting 'zzzz'"),
+        ("epochs", "'epochs' is not a setting: write key=value, such as epochs=10"),
+        ("=3", "there is no setting ''"),
+    ],
+)
+def test_a_wrong_setting_names_the_key_and_what_is_allowed(setting: str, problem: str) -> None:
+    with pytest.raises(ParserError) as caught:
+        Config().updated([setting])
+    assert str(caught.value) == problem
+
+
+def test_settings_as_text() -> None:
+    changed = Config().updated(["loss=crf", "epochs=3", ' tags = "upos" ', "clip=1", "clip=2e0"])
+    assert changed == replace(Config(), loss="crf", epochs=3, tags="upos", clip=2.0)
+    assert isinstance(changed.clip, float)
+    assert Config().updated([]) == Config()
+    assert Config(clip=1).clip == 1.0  # a whole number is a number
+    assert Config().updated(["encoding=head+path", "multiroot=true"]).multiroot is True
+
+
+def test_a_config_does_not_change() -> None:
+    config = Config()
+    with pytest.raises(AttributeError):
+        config.epochs = 3  # type: ignore[misc]
+    config.changed({"epochs": 3})
+    assert config == Config()
+
+
+# loss, nonprojective: the decoder, whether arcs are lifted, whether trees may cross
+RESOLVED = {
+    ("local", "pseudo"): ("viterbi", True, False),
+    ("local", "mst"): ("mst", False, True),
+    ("local", "none"): ("viterbi", False, False),
+    ("crf", "pseudo"): ("mbr", True, False),
+    ("crf", "mst"): ("mst", False, True),
+    ("crf", "none"): ("mbr", False, False),
+    ("crf2o", "pseudo"): ("mbr", True, False),
+    ("crf2o", "mst"): ("mst", False, True),
+    ("crf2o", "none"): ("mbr", False, False),
+    ("nonprojective", "pseudo"): ("mbr", False, True),
+    ("nonprojective", "mst"): ("mbr", False, True),
+    ("nonprojective", "none"): ("mbr", False, True),
+}
+
+
+@pytest.mark.parametrize(("loss", "nonprojective"), RESOLVED)
+def test_what_auto_stands_for(loss: str, nonprojective: str) -> None:
+    config = Config().changed({"loss": loss, "nonprojective": nonprojective})
+    found = (config.resolved_decoder, config.pseudo, config.crossing)
+    assert found == RESOLVED[loss, nonprojective]
+    assert config.learns_projective == loss.startswith("crf")
+    for decoder in ("mbr", "viterbi", "mst"):
+        chosen = config.changed({"decoder": decoder})
+        assert chosen.resolved_decoder == decoder
+        assert chosen.crossing == (decoder == "mst" or loss == "nonprojective")
+        assert chosen.pseudo == config.pseudo
+
+
+def test_the_architecture_is_made_of_settings() -> None:
+    assert set(ARCHITECTURE) < {setting.name for setting in fields(Config)}

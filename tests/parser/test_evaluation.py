@@ -1,0 +1,60 @@
+"""Scores on dev data against those of the treebank's own metrics."""
+
+import pytest
+import torch
+
+from tests.parser.models import LOSSES, SMALL, VOCABULARY, random_parser, sentence_of, with_loss
+from treecrf.parser import ParserError, evaluation
+from treecrf.parser.config import Config
+from treecrf.parser.evaluation import DevSet
+from treecrf.parser.vocab import Vocabulary
+from treecrf.treebank import Sentence, evaluate
+
+GOLD = [[2, 0, 2, 3], [0], [3, 4, 0, 3], [2, 3, 4, 5, 0], [-1, 0, 2], [0, 1], [-1]]
+
+
+def gold_sentences(relations: list[str]) -> list[Sentence]:
+    sentences = []
+    for number, heads in enumerate(GOLD):
+        labels = [relations[(number + word) % len(relations)] for word in range(len(heads))]
+        words = sentence_of(len(heads), seed=number).forms
+        sentences.append(Sentence(words, heads, deprels=labels))
+    return sentences
+
+
+def check(config: Config, vocabulary: Vocabulary, *, seed: int) -> tuple[float, float]:
+    parser = random_parser(config, vocabulary=vocabulary, seed=seed)
+    sentences = gold_sentences(["x", "y", "z"])
+    dev = DevSet(sentences, vocabulary, config, device=torch.device("cpu"))
+    scores = dev.evaluate(parser.scorer.train())
+    assert not parser.scorer.training
+    expected = evaluate(sentences, parser.parse_tokens(sentences))
+    assert scores.uas == pytest.approx(100 * expected.uas.f1)
+    assert scores.las == pytest.approx(100 * expected.las.f1)
+    return scores.uas, scores.las
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_scores_are_those_of_the_metrics(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(evaluation, "_BATCH_WORDS", 6)
+    found = [check(with_loss(loss), VOCABULARY, seed=seed) for seed in range(4)]
+    assert len(set(found)) > 1
+    assert all(las <= uas for uas, las in found)
+
+
+def test_lifted_arcs_are_put_back_first() -> None:
+    vocabulary = Vocabulary(
+        words=VOCABULARY.words,
+        characters=VOCABULARY.characters,
+        tags=[],
+        relations=["x", "y↑x", "x↓", "z"],
+    )
+    config = SMALL.changed({"loss": "crf", "nonprojective": "pseudo"})
+    for seed in range(8):
+        check(config, vocabulary, seed=seed)
+
+
+def test_there_must_be_something_to_score() -> None:
+    for sentences in ([], [Sentence(["a"])]):
+        with pytest.raises(ParserError, match="no word of the dev data has a head"):
+            DevSet(sentences, VOCABULARY, SMALL, device=torch.device("cpu"))

@@ -1,0 +1,97 @@
+"""Sentences whose sibling scores are computed as they are needed: the same trees as with all."""
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+from tests.parser.models import DECODERS, batch_of, random_scorer, sentence_of, with_loss
+from treecrf.parser import decode as decode_module
+from treecrf.parser.decode import Decoded, NoAllowedTreeError, decode
+from treecrf.parser.model import Scorer
+
+
+def both_ways(
+    words: int,
+    decoder: str,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    multiroot: bool = False,
+    allowed: Tensor | None = None,
+    probs: bool = True,
+    seed: int = 0,
+) -> tuple[Decoded, Decoded]:
+    """The tree by the plain path, and by the one for long sentences."""
+    config = with_loss("crf2o", decoder=decoder, multiroot=multiroot)
+    scorer = random_scorer(config, seed=seed)
+    batch = batch_of([sentence_of(words, seed=seed)], config)
+    plain = decode(scorer, batch, config=config, allowed=allowed, probs=probs)
+    with monkeypatch.context() as patch:
+        patch.setattr(decode_module, "FACTORED_CELLS", 0)
+        patch.setattr(Scorer, "siblings", None)  # they would not fit into memory
+        return plain, decode(scorer, batch, config=config, allowed=allowed, probs=probs)
+
+
+def assert_same(plain: Decoded, long: Decoded) -> None:
+    np.testing.assert_array_equal(long.heads, plain.heads)
+    np.testing.assert_array_equal(long.relations, plain.relations)
+    assert plain.probs is not None
+    assert long.probs is not None
+    np.testing.assert_allclose(long.probs[:, 1:], plain.probs[:, 1:], atol=1e-6)
+    np.testing.assert_allclose(long.log_probs, plain.log_probs, rtol=1e-6, atol=1e-5)  # type: ignore[arg-type]
+    crossing = np.zeros(1, bool) if plain.crossing is None else plain.crossing
+    np.testing.assert_array_equal(long.crossing, crossing)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("multiroot", [False, True], ids=["single root", "multiroot"])
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_the_same_trees(decoder: str, multiroot: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for words in (1, 2, 5, 9, 16):
+        for seed in range(4):
+            assert_same(*both_ways(words, decoder, monkeypatch, multiroot=multiroot, seed=seed))
+
+
+@pytest.mark.parametrize("multiroot", [False, True], ids=["single root", "multiroot"])
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_the_same_trees_with_constraints(
+    decoder: str, multiroot: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed = torch.ones(1, 8, 8, dtype=torch.bool)
+    allowed[0, 5] = False
+    allowed[0, 5, 2] = True
+    allowed[0, 3, 4] = False
+    for seed in range(4):
+        plain, long = both_ways(
+            7, decoder, monkeypatch, allowed=allowed, multiroot=multiroot, seed=seed
+        )
+        assert_same(plain, long)
+        assert long.heads[0, 5] == 2
+        assert long.heads[0, 3] != 4
+    allowed[0, 3] = False
+    allowed[0, 3, 7] = True  # crosses 2 -> 5
+    for seed in range(4):
+        plain, long = both_ways(
+            7, decoder, monkeypatch, allowed=allowed, multiroot=multiroot, seed=seed
+        )
+        assert_same(plain, long)
+        assert long.crossing is not None
+        assert long.crossing.all()
+        assert long.heads[0, [3, 5]].tolist() == [7, 2]
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_what_no_tree_has(decoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = with_loss("crf2o", decoder=decoder)
+    monkeypatch.setattr(decode_module, "FACTORED_CELLS", 0)
+    allowed = torch.zeros(1, 3, 3, dtype=torch.bool)
+    allowed[0, 1, 2] = allowed[0, 2, 1] = True
+    batch = batch_of([sentence_of(2)], config)
+    with pytest.raises(NoAllowedTreeError, match="sentence 1"):
+        decode(random_scorer(config), batch, config=config, allowed=allowed)
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_probabilities_only_where_asked_for(decoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for decoded in both_ways(4, decoder, monkeypatch, probs=False):
+        assert decoded.probs is None
+        assert decoded.log_probs is None

@@ -1,0 +1,134 @@
+"""The network: scores by batch, what siblings are made of, labels, weights of another model."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.parser.models import (
+    LOSSES,
+    SMALL,
+    VOCABULARY,
+    batch_of,
+    random_scorer,
+    sentences_of,
+    with_loss,
+)
+from treecrf.parser.model import Scorer
+from treecrf.parser.vocab import Vocabulary
+
+LENGTHS = (3, 7, 1, 5, 0, 3)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_scores_do_not_depend_on_the_rest_of_the_batch(loss: str) -> None:
+    config = replace(with_loss(loss), tags="upos", lstm_layers=2)
+    scorer = random_scorer(config)
+    sentences = sentences_of(LENGTHS)
+    batch = batch_of(sentences, config)
+    roles = scorer(batch)
+    heads = torch.zeros(batch.grid, dtype=torch.int64)
+    arcs, siblings = scorer.arcs(roles, batch), scorer.siblings(roles, batch)
+    labels = batch.unpack(scorer.labels(roles, batch, heads))
+    assert (siblings is not None) == (loss == "crf2o")
+    for place, row in enumerate(batch.rows.tolist()):
+        alone = batch_of([sentences[row]], config)
+        own_roles = scorer(alone)
+        tokens = slice(len(sentences[row]) + 1)
+        own = scorer.arcs(own_roles, alone)[0]
+        torch.testing.assert_close(arcs[place, tokens, tokens], own)
+        own = scorer.labels(own_roles, alone, heads[:1, tokens])
+        torch.testing.assert_close(labels[place, tokens], own)
+        if siblings is not None:
+            own_siblings = scorer.siblings(own_roles, alone)
+            assert own_siblings is not None
+            torch.testing.assert_close(siblings[place, tokens, tokens, tokens], own_siblings[0])
+
+
+def test_every_input_counts() -> None:
+    """Words of other forms, tags or vectors have other scores; unknown words have characters."""
+    vocabulary = VOCABULARY.with_vectors(["p", "q"])
+    config = replace(SMALL, tags="upos")
+    vectors = torch.tensor([[0.0, 0.0], [1.0, -1.0], [2.0, 0.5]]).half()
+    scorer = random_scorer(config, vocabulary=vocabulary, vectors=vectors)
+    encoded = {}
+    for form, tag in (("a", "N"), ("b", "N"), ("a", "V"), ("?a", "N"), ("?b", "N"), ("p", "N")):
+        sentence = sentences_of([1])[0]
+        sentence.tokens[0].form, sentence.tokens[0].upos = form, tag
+        encoded[form, tag] = scorer.encode(batch_of([sentence], config, vocabulary=vocabulary))[1]
+    rows = list(encoded.values())
+    for number, row in enumerate(rows):
+        assert all(not torch.allclose(row, other) for other in rows[:number])
+
+
+def test_siblings_are_the_product_of_their_factors() -> None:
+    config = with_loss("crf2o")
+    scorer = random_scorer(config)
+    batch = batch_of(sentences_of([6, 4]), config)
+    roles = scorer(batch)
+    pairs, dependents = scorer.sibling_factors(roles, batch)
+    siblings = scorer.siblings(roles, batch)
+    assert siblings is not None
+    product = torch.einsum("bikf,bjf->bjik", pairs, dependents)
+    for row, length in enumerate(batch.lengths.tolist()):
+        tokens = slice(length + 1)
+        torch.testing.assert_close(
+            product[row, tokens, tokens, tokens], siblings[row, tokens, tokens, tokens]
+        )
+
+
+def test_labels_are_those_of_the_arcs_that_are_given() -> None:
+    scorer = random_scorer(SMALL)
+    batch = batch_of(sentences_of([4, 2, 3]), SMALL)
+    roles = scorer(batch)
+    dependents, heads = batch.unpack(roles["label_dependent"]), batch.unpack(roles["label_head"])
+    given = torch.tensor([[0, 4, 0, -1, 2], [0, 2, 0, 3, 1], [0, 2, 0, -1, -1]])
+    scores = batch.unpack(scorer.labels(roles, batch, given))
+    for row, length in enumerate(batch.lengths.tolist()):
+        for word in range(1, length + 1):
+            head = max(int(given[row, word]), 0)  # what has no head is scored as if at the root
+            own = scorer.label_scores(dependents[row, word][None], heads[row, head][None])
+            torch.testing.assert_close(scores[row, word], own[0])
+
+
+def test_weights_of_another_model_are_taken_where_both_have_them() -> None:
+    config = replace(with_loss("crf2o"), tags="upos")
+    larger = Vocabulary(
+        words=[*VOCABULARY.words, "new", "words"],
+        characters=[*VOCABULARY.characters, "ß"],
+        tags=[*VOCABULARY.tags, "X"],
+        relations=[*VOCABULARY.relations, "w"],
+    )
+    source = random_scorer(replace(config, loss="crf"), seed=1)
+    target = random_scorer(config, vocabulary=larger, seed=2)
+    before = {name: value.clone() for name, value in target.state_dict().items()}
+    target.take_weights(source.state_dict())
+    after = target.state_dict()
+    taken = source.state_dict()
+    assert set(taken) < set(after)  # that of siblings is new
+    for name, value in after.items():
+        expected = before[name]
+        if name in taken:
+            overlap = tuple(slice(size) for size in taken[name].shape)
+            expected = expected.clone()
+            expected[overlap] = taken[name]
+        torch.testing.assert_close(value, expected, rtol=0, atol=0)
+    assert len(after["words.trained.weight"]) == len(taken["words.trained.weight"]) + 2
+
+
+def test_a_model_with_the_weights_of_another_gives_its_scores() -> None:
+    source = random_scorer(SMALL, seed=1)
+    target = random_scorer(SMALL, vocabulary=VOCABULARY, seed=2)
+    target.take_weights(source.state_dict())
+    batch = batch_of(sentences_of([4, 3]), SMALL)
+    scores = [scorer.arcs(scorer(batch), batch) for scorer in (source, target)]
+    torch.testing.assert_close(scores[0], scores[1], rtol=0, atol=0)
+    target.take_weights({"unknown": torch.ones(3), "words.trained.weight": torch.ones(3)})
+    torch.testing.assert_close(target.arcs(target(batch), batch), scores[0], rtol=0, atol=0)
+
+
+def test_only_models_of_the_second_order_score_siblings() -> None:
+    for loss in LOSSES:
+        scorer = Scorer(with_loss(loss), VOCABULARY.sizes)
+        assert (scorer.sibling_scores is not None) == (loss == "crf2o")
+        assert any(name.startswith("pair") for name in scorer.roles.sizes) == (loss == "crf2o")

@@ -1,0 +1,110 @@
+"""Steps of Adam, their size, the average of weights, and going on from a state."""
+
+import copy
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.parser.models import SMALL, batch_of, random_scorer
+from treecrf.parser.config import Config
+from treecrf.parser.loss import training_loss
+from treecrf.parser.optimisation import Optimisation
+from treecrf.treebank import Sentence
+
+CONFIG = replace(SMALL, loss="crf", learning_rate=0.01, average=0.9, clip=5.0, decay_steps=3)
+SENTENCES = [
+    Sentence(["a", "dog", "c"], [2, 0, 2], deprels=["x", "y", "z"]),
+    Sentence(["b", "c"], [0, 1], deprels=["y", "z"]),
+]
+
+
+def optimisation_of(config: Config, *, seed: int = 0) -> Optimisation:
+    return Optimisation(random_scorer(config, seed=seed).train(), config)
+
+
+def take_steps(optimisation: Optimisation, steps: int) -> None:
+    batch = batch_of(SENTENCES, optimisation.config, annotated=True)
+    for _ in range(steps):
+        training_loss(optimisation.scorer, batch, optimisation.config).backward()
+        optimisation.step()
+
+
+def test_steps_lower_the_loss() -> None:
+    optimisation = optimisation_of(CONFIG)
+    batch = batch_of(SENTENCES, CONFIG, annotated=True)
+    with torch.no_grad():
+        before = float(training_loss(optimisation.scorer, batch, CONFIG))
+    take_steps(optimisation, 30)
+    for scorer in (optimisation.scorer, optimisation.averaged):
+        with torch.no_grad():
+            assert float(training_loss(scorer, batch, CONFIG)) < 0.7 * before
+
+
+def test_the_learning_rate_decays_smoothly() -> None:
+    config = replace(CONFIG, decay=0.5)
+    optimisation = optimisation_of(config)
+    assert optimisation.learning_rate == 0.01
+    rates = []
+    for _ in range(6):
+        rates.append(optimisation.learning_rate)
+        take_steps(optimisation, 1)
+        assert optimisation.adam.param_groups[0]["lr"] == rates[-1]
+    assert rates[3] == pytest.approx(0.005)
+    assert rates == sorted(set(rates), reverse=True)
+    assert optimisation.learning_rate == pytest.approx(0.0025)
+
+
+def test_gradients_are_clipped_and_forgotten() -> None:
+    """Adam by hand: the first step is the sign of the gradient but for epsilon."""
+    for clip, expected in ((0.0, 10.0), (2.0, 2.0), (100.0, 10.0)):
+        config = replace(CONFIG, clip=clip, beta1=0.0, beta2=0.0, epsilon=10.0, learning_rate=1.0)
+        optimisation = optimisation_of(config)
+        before = copy.deepcopy(optimisation.scorer.state_dict())
+        parameters = list(optimisation.scorer.parameters())
+        for parameter in parameters:
+            parameter.grad = torch.zeros_like(parameter)
+        parameters[0].grad.view(-1)[0] = 10.0  # type: ignore[union-attr]
+        optimisation.step()
+        name = next(iter(before))
+        moved = (before[name] - optimisation.scorer.state_dict()[name]).abs().max()
+        assert float(moved) == pytest.approx(expected / (expected + 10.0), rel=1e-4)
+        assert all(parameter.grad is None for parameter in parameters)
+
+
+def test_the_average_follows_closely_at_first() -> None:
+    optimisation = optimisation_of(CONFIG)
+    expected = [parameter.detach().clone() for parameter in optimisation.scorer.parameters()]
+    for step in range(1, 100):
+        for parameter in optimisation.scorer.parameters():
+            parameter.grad = torch.full_like(parameter, (-1.0) ** step)
+        optimisation.step()
+        keep = min(0.9, (1 + step) / (10 + step))
+        for average, parameter in zip(expected, optimisation.scorer.parameters(), strict=True):
+            average.copy_(keep * average + (1 - keep) * parameter.detach())
+    for average, parameter in zip(expected, optimisation.averaged.parameters(), strict=True):
+        torch.testing.assert_close(parameter.detach(), average)
+
+
+def test_without_an_average_the_weights_themselves_are_kept() -> None:
+    optimisation = optimisation_of(replace(CONFIG, average=0.0))
+    assert optimisation.averaged is optimisation.scorer
+    assert not any(name.startswith("averaged.") for name in optimisation.state())
+
+
+@pytest.mark.parametrize("average", [0.0, 0.9])
+@pytest.mark.parametrize("steps", [0, 1, 4])
+def test_a_state_goes_on_as_if_nothing_had_happened(steps: int, average: float) -> None:
+    config = replace(CONFIG, average=average)
+    straight = optimisation_of(config)
+    take_steps(straight, steps)
+    state = {name: tensor.clone() for name, tensor in straight.state().items()}
+    resumed = optimisation_of(config, seed=9)
+    resumed.restore(state, straight.steps)
+    assert resumed.steps == straight.steps
+    for optimisation in (straight, resumed):
+        take_steps(optimisation, 3)
+    after, again = straight.state(), resumed.state()
+    assert after.keys() == again.keys()
+    for name in after:
+        torch.testing.assert_close(after[name], again[name], rtol=0, atol=0)
