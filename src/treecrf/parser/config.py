@@ -74,7 +74,7 @@ class Config:
     )
     epochs: int = _setting(1000, "at most so many", least=0)
     patience: int = _setting(100, "stop after so many epochs without a new best dev LAS", least=1)
-    seed: int = _setting(1, "of initialisation, order and dropout", least=0)
+    seed: int = _setting(1, "of initialisation, order and dropout", least=0, below=1e12)
 
     def __post_init__(self) -> None:
         for setting in fields(self):

@@ -26,14 +26,14 @@ class Constraints:
     def check(self, sentence: Sentence) -> None:
         """An error where a word or a head is none of the sentence's."""
         words = len(sentence)
-        pairs = [*self.held.items(), *((d, h) for d in self.forbidden for h in self.forbidden[d])]
-        for dependent, head in pairs:
+        ruled_out = [(word, head) for word, heads in self.forbidden.items() for head in (0, *heads)]
+        for dependent, head in [*self.held.items(), *ruled_out]:
             if not (1 <= dependent <= words and 0 <= head <= words):
                 raise ParserError(
                     f"{sentence.where}: a constraint on word {dependent} and head {head}, but the "
                     f"sentence has {words} words (1 to {words}; head 0 is the root)"
                 )
-            if dependent == head:
+            if self.held.get(dependent) == dependent:
                 raise ParserError(f"{sentence.where}: word {dependent} cannot be its own head")
 
 

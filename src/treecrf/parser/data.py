@@ -56,7 +56,6 @@ def prepare(sentences: Iterable[Sentence], config: Config) -> Prepared:
             continue
         _check_tree(sentence, heads, config)
         partial = -1 in heads
-        prepared.partial += partial
         if not is_projective(heads):
             if config.pseudo and not partial:
                 sentence = project(sentence, encoding=config.encoding)
@@ -75,6 +74,7 @@ def prepare(sentences: Iterable[Sentence], config: Config) -> Prepared:
         prepared.sentences = [s for s in prepared.sentences if id(s) not in impossible]
     if config.pseudo:
         prepared.sentences = _without_rare_marks(prepared.sentences, config.min_marked)
+    prepared.partial = sum(-1 in sentence.heads for sentence in prepared.sentences)
     if not prepared.sentences:
         raise ParserError("there is no sentence to train on: none has a head that can be learnt")
     return prepared

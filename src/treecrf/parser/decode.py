@@ -63,7 +63,9 @@ def decode(
     arc_scores = scorer.arcs(roles, batch)
     width = batch.grid[1]
     if scorer.sibling_scores is not None and width**3 > FACTORED_CELLS:
-        return _decode_long(scorer, roles, batch, arc_scores, config=config, allowed=allowed)
+        return _decode_long(
+            scorer, roles, batch, arc_scores, config=config, allowed=allowed, probs=probs
+        )
     crf = distribution(
         arc_scores, scorer.siblings(roles, batch), batch.lengths, config=config, allowed=allowed
     )
@@ -89,7 +91,8 @@ def decode(
             own = is_projective_tree(heads, batch.lengths, multiroot=config.multiroot)
             log_probs = torch.where(own, log_probs, float("-inf"))
         if crossing is not None and crossing.any():
-            by_head = torch.where(missing[:, None, None], spanning.marginals, by_head)
+            if config.loss != "local":
+                by_head = torch.where(missing[:, None, None], spanning.marginals, by_head)
             log_probs = torch.where(missing, spanning.log_prob(heads), log_probs)
         head_probs = by_head.gather(2, heads.unsqueeze(2)).squeeze(2)
     return _decoded(scorer, roles, batch, heads, head_probs, log_probs, crossing)
@@ -133,9 +136,15 @@ def _best_heads(
             return crf.mbr if isinstance(crf, NonProjectiveTreeCRF) else mbr_heads(crf, allowed)
     # Sibling scores have no meaning for trees that cross, so CRFs give their marginals to MST.
     gains = crf.marginals if config.learns_projective else arc_scores
-    return NonProjectiveTreeCRF(
-        gains, crf.lengths, config.multiroot, allowed, validate=False
-    ).argmax
+    spanning = NonProjectiveTreeCRF(gains, crf.lengths, config.multiroot, allowed, validate=False)
+    if not config.learns_projective:
+        return spanning.argmax
+    return torch.where(_has_tree(crf)[:, None], spanning.argmax, -1)
+
+
+def _has_tree(crf: TreeCRF) -> Tensor:
+    """Whether some tree of the family is allowed, `[batch]`; without one marginals mean nothing."""
+    return crf.log_partition > float("-inf")
 
 
 def mbr_heads(crf: TreeCRF, allowed: Tensor | None = None) -> Tensor:
@@ -144,7 +153,7 @@ def mbr_heads(crf: TreeCRF, allowed: Tensor | None = None) -> Tensor:
     token = torch.arange(marginals.shape[1], device=marginals.device)
     is_word = (token > 0) & (token <= crf.lengths[:, None])
     heads = torch.where(is_word, marginals.argmax(2), 0)
-    settled = is_projective_tree(heads, crf.lengths, multiroot=crf.multiroot)
+    settled = is_projective_tree(heads, crf.lengths, multiroot=crf.multiroot) & _has_tree(crf)
     rest = (~settled).nonzero().squeeze(1)
     if len(rest):
         heads[rest] = ProjectiveTreeCRF(
@@ -231,30 +240,38 @@ def _decode_long(
     *,
     config: Config,
     allowed: Tensor | None,
+    probs: bool,
 ) -> Decoded:
     """The tree of one sentence whose sibling scores would not fit in memory all at once."""
     arcs = masked_heads(arc_scores, batch.lengths, allowed)[0]
     pairs, dependents = (factor[0] for factor in scorer.sibling_factors(roles, batch))
     multiroot = config.multiroot
     log_partition, marginals = factored.marginals(arcs, pairs, dependents, multiroot=multiroot)
-    possible = arcs.unsqueeze(0) > float("-inf")
+    by_head = marginals.unsqueeze(0)
     match config.resolved_decoder:
         case "viterbi":
             heads = factored.argmax(arcs, pairs, dependents, multiroot=multiroot).unsqueeze(0)
         case decoder:
             family = ProjectiveTreeCRF if decoder == "mbr" else NonProjectiveTreeCRF
-            gains = marginals.unsqueeze(0)
-            heads = family(gains, batch.lengths, multiroot, possible, validate=False).argmax
-    missing = heads[:, 0] < 0
-    by_head = marginals.unsqueeze(0)
-    if bool(missing.any()):
+            heads = family(by_head, batch.lengths, multiroot, allowed, validate=False).argmax
+    missing = (log_partition == float("-inf")).reshape(1)
+    if bool(missing):
         spanning = NonProjectiveTreeCRF(
             arc_scores, batch.lengths, multiroot, allowed, validate=False
         )
-        heads = _or_spanning_trees(heads, spanning, batch)
+        heads = _or_spanning_trees(torch.full_like(heads, -1), spanning, batch)
         by_head, log_probs = spanning.marginals, spanning.log_prob(heads)
     else:
         score = factored.score(arcs, pairs, dependents, heads[0])
-        log_probs = (score - log_partition).reshape(1)
-    probs = by_head.gather(2, heads.unsqueeze(2)).squeeze(2)
-    return _decoded(scorer, roles, batch, heads, probs, log_probs, missing.cpu().numpy())
+        own = is_projective_tree(heads, batch.lengths, multiroot=multiroot)
+        log_probs = torch.where(own, score - log_partition, float("-inf"))
+    head_probs = by_head.gather(2, heads.unsqueeze(2)).squeeze(2)
+    return _decoded(
+        scorer,
+        roles,
+        batch,
+        heads,
+        head_probs if probs else None,
+        log_probs if probs else None,
+        missing.cpu().numpy(),
+    )

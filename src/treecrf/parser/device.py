@@ -14,14 +14,16 @@ def choose_device(name: str) -> torch.device:
     """The device of this name; "auto" is a GPU where there is one."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device: torch.device | None
     try:
         device = torch.device(name)
     except RuntimeError:
-        raise ParserError(f"no device is called {name!r}; try cpu, cuda or cuda:1") from None
-    if device.type == "cuda" and not torch.cuda.is_available():
-        raise ParserError("this torch finds no CUDA device; use the device cpu")
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise ParserError(f"there is no {device}: torch finds {torch.cuda.device_count()} GPUs")
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise ParserError(f"no device is called {name!r}; try cpu, cuda or cuda:1")
+    found = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if device.type == "cuda" and (device.index or 0) >= found:
+        raise ParserError(f"this torch finds no CUDA device {name!r}; use the device cpu")
     return device
 
 

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TypeVar
 
 __all__ = ["pipelined", "windows"]
@@ -39,7 +40,8 @@ def pipelined(items: Iterable[Item], work: Callable[[Item], Result]) -> Iterator
     with ThreadPoolExecutor(1, thread_name_prefix="treecrf-parse") as pool:
         try:
             for item in items:
-                pending.append(pool.submit(work, item))
+                # The thread computes with the backend that the caller chose.
+                pending.append(pool.submit(copy_context().run, work, item))
                 if len(pending) >= _IN_FLIGHT:
                     yield pending.popleft().result()
             while pending:

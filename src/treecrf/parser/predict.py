@@ -38,6 +38,11 @@ Words = Sequence[str] | Sentence
 # Words in a batch: enough to keep the device busy.
 _BATCH_WORDS = {"cpu": 4_000, "cuda": 20_000}
 
+# What is said of a tree in comments.
+_LOG_PROB = "# log_prob = "
+_CROSSING = "# decoder = mst (no projective tree has the heads that were kept)"
+_OWN_COMMENTS = (_LOG_PROB, _CROSSING)
+
 
 def load(path: str | Path, *, device: str = "auto") -> "Parser":
     """The parser in a model folder, on the CPU or a GPU ("auto" takes a GPU where there is one)."""
@@ -245,24 +250,27 @@ class Parser:
         heads, deprels = self._namer.name(
             decoded.heads[place, words].tolist(),
             decoded.relations[place, words].tolist(),
-            held=limit.held,
+            held={*limit.held, *limit.forbidden},  # put back, an arc might be a forbidden one
         )
         for word, label in limit.labels.items():
             deprels[word - 1] = label
         comments = []
         if decoded.log_probs is not None:
-            comments.append(f"# log_prob = {decoded.log_probs[place]:.4f}")
+            comments.append(f"{_LOG_PROB}{decoded.log_probs[place]:.4f}")
         if decoded.crossing is not None and decoded.crossing[place]:
-            comments.append("# decoder = mst (no projective tree has the heads that were kept)")
-        return sentence.with_tree(
+            comments.append(_CROSSING)
+        parsed = sentence.with_tree(
             heads,
             deprels,
             probs=None if decoded.probs is None else decoded.probs[place, words].tolist(),
-            comments=comments,
             upos=None
             if decoded.upos is None
             else [self.vocabulary.upos[tag] for tag in decoded.upos[place, words].tolist()],
         )
+        # Those of a tree that it had before are not about this one.
+        kept = [comment for comment in parsed.comments if not comment.startswith(_OWN_COMMENTS)]
+        parsed.comments = kept + comments
+        return parsed
 
 
 def _sentence(words: Words) -> Sentence:
