@@ -193,6 +193,18 @@ def test_mask_keeps_a_share() -> None:
     assert "--keep" in treecrf("mask", GOLDEN, "--keep", 2, code=2).stderr
 
 
+def test_generate_writes_a_treebank(tmp_path: Path) -> None:
+    path = tmp_path / "made.conllu.gz"
+    treecrf("generate", path, "--sentences", 60, "--seed", 3, "--crossing", 0.5)
+    sentences = list(read_conllu(path))
+    assert len(sentences) == 60
+    assert 15 < sum(is_projective([0, *item.heads]) for item in sentences) < 45
+    text = treecrf("generate", "-", "--sentences", "20", "--seed", "3", "--crossing", "0.5").stdout
+    assert list(read_conllu(io.StringIO(text))) == sentences[:20]
+    assert "--crossing" in treecrf("generate", "-", "--crossing", 2, code=2).stderr
+    assert "--sentences" in treecrf("generate", "-", "--sentences", -1, code=2).stderr
+
+
 def test_show_draws_a_tree() -> None:
     lines = treecrf("show", GOLDEN, "--sent-id", "golden-2").stdout.splitlines()
     assert [line.rstrip() for line in lines] == [

@@ -1,4 +1,4 @@
-"""`treecrf data`: look at treebanks, check them and change them."""
+"""`treecrf data`: look at treebanks, check them, change them and make them up."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -214,6 +214,25 @@ def mask(
         lifted = encoding or "head+path"
         sentences = _not_lifted(sentences, "use --encoding none")
         _write(mask_dependencies(sentences, keep, seed=seed, encoding=lifted), output)
+
+
+@app.command()
+def generate(
+    out: Annotated[
+        str, typer.Argument(metavar="OUT", help="Where to write; - is standard output, .gz packs.")
+    ],
+    sentences: Annotated[int, typer.Option(min=0, help="How many sentences to make.")] = 1000,
+    seed: Annotated[
+        int, typer.Option(help="The same seed makes the same sentences, however many.")
+    ] = 1,
+    crossing: Annotated[
+        float, typer.Option(min=0, max=1, help="The share of sentences with crossing arcs.")
+    ] = 0.0,
+) -> None:
+    """Make up a treebank of English-like sentences, to train and try parsers on."""
+    from treecrf.treebank.generator import generate_treebank
+
+    _write(generate_treebank(sentences, seed=seed, crossing=crossing), out)
 
 
 @app.command()

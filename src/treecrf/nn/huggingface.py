@@ -30,12 +30,13 @@ class HuggingFaceEncoder(nn.Module):
 class HuggingFacePieces:
     """The pieces of words by number, as the encoder's own tokenizer cuts them."""
 
-    def __init__(self, folder: Path, *, limit: int) -> None:
+    def __init__(self, folder: Path, *, limit: int, longest: int) -> None:
         from transformers import AutoTokenizer
 
         # Words stand inside a text: their first piece is that of a word after a space.
         self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, add_prefix_space=True)
         self.limit = limit
+        self.longest = longest
         self.start = _first(self.tokenizer.cls_token_id, self.tokenizer.bos_token_id)
         self.end = _first(self.tokenizer.sep_token_id, self.tokenizer.eos_token_id)
         self.unknown = _first(self.tokenizer.unk_token_id, self.end)

@@ -8,21 +8,37 @@ __all__ = ["WordPieces"]
 UNKNOWN, START, END = "[UNK]", "[CLS]", "[SEP]"
 # A longer run of letters is unknown as a whole, as in BERT.
 _LONGEST = 100
+# Words whose pieces are remembered; then it is forgotten and begins again.
+_REMEMBERED = 1 << 17
 
 
 class WordPieces:
     """The pieces of words by number; each word is cut once and remembered."""
 
-    def __init__(self, vocabulary: Iterable[str], *, lowercase: bool, limit: int) -> None:
+    def __init__(
+        self, vocabulary: Iterable[str], *, lowercase: bool, limit: int, longest: int = 512
+    ) -> None:
         self.vocabulary = list(vocabulary)
         self.lowercase = lowercase
+        self.longest = longest  # the most pieces of a text, its start and end among them
         self.limit = limit  # the most pieces of a word that are read; the rest is left out
         self.numbers = {piece: number for number, piece in enumerate(self.vocabulary)}
         self.start, self.end = self.numbers[START], self.numbers[END]
         self.unknown = self.numbers[UNKNOWN]
 
+        self._known: dict[str, list[int]] = {}
+
     def cut(self, word: str) -> list[int]:
         """The numbers of the pieces of a word, at least one."""
+        pieces = self._known.get(word)
+        if pieces is None:
+            pieces = self._cut(word)
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            self._known[word] = pieces
+        return pieces
+
+    def _cut(self, word: str) -> list[int]:
         pieces: list[int] = []
         for part in self._parts(word):
             pieces += self._longest_pieces(part)

@@ -8,7 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from treecrf.parser.encoding import EncodedSentences, Integers, Trees
+from treecrf.parser.encoding import Annotation, EncodedSentences
+from treecrf.parser.forms import Integers, pack, pack_forms
+from treecrf.parser.pieces import cut_windows
 
 __all__ = ["CELLS", "Batch", "cut_batches", "make_batch", "shuffled_batches"]
 
@@ -18,6 +20,27 @@ CELLS = 1 << 26
 
 # Sentences whose lengths differ by less than this share a bucket, where training shuffles them.
 _BUCKET_GROWTH = 1.1
+
+
+@dataclass(frozen=True, slots=True)
+class WordInputs:
+    """What a BiLSTM reads: words, and the packed characters of the distinct forms of the batch."""
+
+    words: Tensor  # [token]
+    vectors: Tensor | None  # [token]
+    forms: Tensor  # [token], rows of the distinct forms
+    characters: Tensor  # [character]
+    character_sizes: Tensor  # [step], on the host: forms that have a character there
+
+
+@dataclass(frozen=True, slots=True)
+class PieceInputs:
+    """What a transformer reads: windows over the pieces of words; see `pieces.Windows`."""
+
+    windows: Tensor  # [window, piece]
+    lengths: Tensor  # [window]
+    cells: Tensor  # [state]
+    token: Tensor  # [state]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +58,12 @@ class Batch:
     sentence: Tensor  # [token]
     cells: Tensor  # [token]
     places: Tensor  # [batch, N], where each token of the grid is among the packed ones
-    words: Tensor  # [token]
-    vectors: Tensor | None  # [token]
     tags: Tensor | None  # [token]
-    forms: Tensor  # [token], rows of the distinct forms of the batch
-    characters: Tensor  # [character], packed, of those forms
-    character_sizes: Tensor  # [step], on the host
+    words: WordInputs | None
+    pieces: PieceInputs | None
     heads: Tensor | None  # [batch, N]; -1 where not annotated or no word
     relations: Tensor | None  # [batch, N]
+    upos: Tensor | None  # [batch, N]
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -60,67 +81,66 @@ def make_batch(
     encoded: EncodedSentences,
     rows: Integers,
     *,
-    trees: Trees | None = None,
+    annotation: Annotation | None = None,
     device: torch.device | str = "cpu",
 ) -> Batch:
     """The sentences with these numbers."""
     rows = rows[np.argsort(-encoded.lengths[rows], kind="stable")]
     lengths = encoded.lengths[rows]
-    step, sentence, batch_sizes, places = _pack(lengths + 1)
+    step, sentence, batch_sizes, places = pack(lengths + 1)
     token = encoded.starts[rows][sentence] + step
-    forms, form_of = np.unique(encoded.forms[token], return_inverse=True)
-    # The longest form first, as packing has it.
-    order = np.argsort(-encoded.character_counts[forms], kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    forms = forms[order]
-    character_step, character_form, character_sizes, _ = _pack(encoded.character_counts[forms])
-    width = int(lengths[0]) + 1
-
-    partial = False
-    heads = relations = None
-    if trees is not None:
-        grid = np.full((2, len(rows), width), -1, np.int64)
-        grid[0, sentence, step] = trees.heads[token]
-        grid[1, sentence, step] = trees.relations[token]
-        partial = bool((trees.heads[token] < 0).any())
-        heads, relations = grid
-    own = encoded.forms[token]
-    arrays = {
+    forms = encoded.forms[token]
+    width = places.shape[1]
+    arrays: dict[str, Integers | None] = {
         "lengths": lengths,
         "sentence": sentence,
         "cells": sentence * width + step,
         "places": places,
-        "words": encoded.words[own],
-        "vectors": None if encoded.vectors is None else encoded.vectors[own],
         "tags": None if encoded.tags is None else encoded.tags[token],
-        "forms": rank[form_of],
-        "characters": encoded.characters[forms][character_form, character_step],
-        "heads": heads,
-        "relations": relations,
+        "heads": None,
+        "relations": None,
+        "upos": None,
     }
+    partial = False
+    if annotation is not None:
+        partial = bool((annotation.heads[token] < 0).any())
+        for name in ("heads", "relations", "upos"):
+            values = getattr(annotation, name)
+            if values is not None:
+                grid = np.full((len(rows), width), -1, np.int64)
+                grid[sentence, step] = values[token]
+                arrays[name] = grid
+    packed = windows = None
+    if encoded.form_table is not None:
+        packed = pack_forms(encoded.form_table, forms)
+        for name in ("words", "vectors", "forms", "characters"):
+            arrays[f"form {name}"] = getattr(packed, name)
+    if encoded.piece_table is not None:
+        windows = cut_windows(encoded.piece_table, forms, places, lengths)
+        for name in ("windows", "lengths", "cells", "token"):
+            arrays[f"piece {name}"] = getattr(windows, name)
+    moved = _to_device(arrays, device)
     return Batch(
         rows=rows,
         partial=partial,
         batch_sizes=torch.from_numpy(batch_sizes),
-        character_sizes=torch.from_numpy(character_sizes),
-        **_to_device(arrays, device),
+        words=None
+        if packed is None
+        else WordInputs(character_sizes=torch.from_numpy(packed.sizes), **_part(moved, "form ")),
+        pieces=None if windows is None else PieceInputs(**_part(moved, "piece ")),
+        **_part(moved, ""),
     )
 
 
-def _pack(counts: Integers) -> tuple[Integers, Integers, Integers, Integers]:
-    """How sequences of these lengths, the longest first, are packed.
-
-    For each packed item its step and its sequence; the sequences alive at each step; and the packed
-    place of each item `[sequence, step]`.
-    """
-    width = int(counts[0])
-    alive = counts > np.arange(width)[:, None]  # [step, sequence]
-    step, sequence = np.nonzero(alive)
-    sizes = alive.sum(1)
-    before = np.cumsum(sizes) - sizes
-    places = np.where(alive.T, before + np.arange(len(counts))[:, None], 0)
-    return step, sequence, sizes, places
+def _part(tensors: dict[str, Any], prefix: str) -> dict[str, Any]:
+    """The tensors whose names have this prefix, without it; those without any for an empty one."""
+    if not prefix:
+        return {name: tensor for name, tensor in tensors.items() if " " not in name}
+    return {
+        name.removeprefix(prefix): tensor
+        for name, tensor in tensors.items()
+        if name.startswith(prefix)
+    }
 
 
 def _to_device(arrays: dict[str, Integers | None], device: torch.device | str) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from torch import Tensor
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.presets import load_config
+from treecrf.parser.pretrained import Pretrained, copy_description, load_pretrained
 from treecrf.parser.vocab import Vocabulary
 
 __all__ = [
@@ -34,14 +35,22 @@ WEIGHTS = "model.safetensors"
 VECTORS = "vectors.safetensors"
 CHECKPOINT = "checkpoint.safetensors"
 LOG = "log.jsonl"
+ENCODER = "encoder"
 FILES = (CONFIG, VOCABULARY, VECTORS, WEIGHTS, CHECKPOINT, LOG)
 
 
 def save_settings(
-    folder: Path, config: Config, vocabulary: Vocabulary, *, vectors: Tensor | None
+    folder: Path,
+    config: Config,
+    vocabulary: Vocabulary,
+    *,
+    vectors: Tensor | None,
+    pretrained: Pretrained | None,
 ) -> None:
     """Write what a model is besides its weights; it does not change while it is trained."""
     folder.mkdir(parents=True, exist_ok=True)
+    if pretrained is not None and pretrained.folder != folder / ENCODER:
+        copy_description(pretrained.folder, folder / ENCODER)
     if vectors is not None:
         _save(folder / VECTORS, {"vectors": vectors}, {"format": "treecrf vectors 1"})
     replace_file(folder / VOCABULARY, vocabulary.to_json().encode())
@@ -67,13 +76,14 @@ def save_model(
     weights: Mapping[str, Tensor],
     *,
     vectors: Tensor | None,
+    pretrained: Pretrained | None,
 ) -> None:
     """Write a whole model folder; what is there is replaced when the new one is complete."""
     folder = Path(os.path.realpath(folder))  # through a link to the folder it names
     temporary = folder.with_name(f".{folder.name}.{os.urandom(4).hex()}.tmp")
     old = temporary.with_suffix(".old")
     try:
-        save_settings(temporary, config, vocabulary, vectors=vectors)
+        save_settings(temporary, config, vocabulary, vectors=vectors, pretrained=pretrained)
         save_weights(temporary, weights)
         if folder.exists():
             _check_folder(folder)  # nothing but a model is replaced
@@ -87,7 +97,9 @@ def save_model(
                 shutil.rmtree(left)
 
 
-def load_settings(folder: Path, *, weights: bool = True) -> tuple[Config, Vocabulary]:
+def load_settings(
+    folder: Path, *, weights: bool = True
+) -> tuple[Config, Vocabulary, Pretrained | None]:
     """What a model is besides its weights, which must be there as well unless told otherwise."""
     if weights:
         _check_folder(folder)
@@ -97,7 +109,11 @@ def load_settings(folder: Path, *, weights: bool = True) -> tuple[Config, Vocabu
         vocabulary = Vocabulary.from_dict(json.loads(path.read_bytes()))
     except (OSError, ValueError) as error:
         raise ParserError(f"{path}: not a vocabulary that can be read: {error}") from None
-    return config, vocabulary
+    pretrained = None
+    if config.encoder == "transformer":
+        pretrained = load_pretrained(folder / ENCODER)
+        vocabulary.pieces = pretrained.pieces
+    return config, vocabulary, pretrained
 
 
 def load_weights(folder: Path) -> dict[str, Tensor]:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any, Literal, get_args, get_origin
 
 from treecrf.parser.errors import ParserError
-from treecrf.parser.options import Decoder, Encoder, Loss, Nonprojective, Tags
+from treecrf.parser.options import Decoder, Encoder, Loss, Nonprojective, Schedule, Tags
 from treecrf.treebank.pseudoprojective import Encoding
 
 __all__ = ["ARCHITECTURE", "Config"]
@@ -34,6 +34,9 @@ class Config:
     multiroot: bool = _setting(False, "whether a sentence may have several roots")
 
     encoder: Encoder = _setting("bilstm", "what reads a sentence")
+    transformer: str = _setting("", "folder or name of the pretrained transformer")
+    mix_layers: int = _setting(4, "the last layers of it that are mixed", least=1)
+    predict_upos: bool = _setting(False, "whether the parser gives universal tags as well")
     tags: Tags = _setting("none", "embed the tags of this column: none, upos or xpos")
     min_freq: int = _setting(2, "words seen less often share one vector", least=1)
     lowercase: bool = _setting(True, "word vectors ignore case; characters keep it")
@@ -42,7 +45,7 @@ class Config:
     char_size: int = _setting(100, "size of what the characters of a word give", least=2)
     max_chars: int = _setting(20, "a longer word is read by its first and last characters", least=2)
     tag_size: int = _setting(100, "size of a tag's vector", least=1)
-    lstm_layers: int = _setting(3, "layers of the BiLSTM", least=1)
+    lstm_layers: int = _setting(3, "layers of the BiLSTM; over a transformer 0 is none", least=0)
     lstm_size: int = _setting(400, "units of a layer, each direction", least=1)
     arc_size: int = _setting(500, "size of the vectors that arcs are scored from", least=1)
     label_size: int = _setting(100, "size of those for labels", least=1)
@@ -51,13 +54,18 @@ class Config:
     embedding_dropout: float = _setting(0.33, "words, characters and tags", least=0, below=1)
     encoder_dropout: float = _setting(0.33, "between layers and after the last", least=0, below=1)
     recurrent_dropout: float = _setting(0.0, "units of a layer's own state", least=0, below=1)
+    transformer_dropout: float = _setting(0.1, "inside the transformer", least=0, below=1)
     mlp_dropout: float = _setting(0.33, "the vectors that are scored", least=0, below=1)
 
     learning_rate: float = _setting(2e-3, "at the start", least=0)
+    transformer_learning_rate: float = _setting(5e-5, "of its last layer", least=0)
+    layer_decay: float = _setting(0.9, "each layer below learns at this share", least=0)
+    schedule: Schedule = _setting("exponential", "how the learning rate falls")
+    warmup: float = _setting(0.0, "epochs in which it rises first", least=0)
     beta1: float = _setting(0.9, "of Adam", least=0, below=1)
     beta2: float = _setting(0.9, "of Adam", least=0, below=1)
     epsilon: float = _setting(1e-12, "of Adam", least=0)
-    decay: float = _setting(0.75, "the learning rate is multiplied by this", least=0)
+    decay: float = _setting(0.75, "exponential: the learning rate is multiplied by this", least=0)
     decay_steps: int = _setting(5000, "once in so many steps, smoothly", least=1)
     clip: float = _setting(5.0, "the longest gradient; a longer one is scaled down", least=0)
     batch_tokens: int = _setting(1500, "words in a batch", least=1)
@@ -73,10 +81,21 @@ class Config:
             object.__setattr__(
                 self, setting.name, _checked(setting.name, getattr(self, setting.name))
             )
+        if self.lstm_layers == 0 and self.encoder == "bilstm":
+            raise ParserError("lstm_layers is 0; only over a transformer there may be none")
+        if self.encoder == "transformer" and not self.transformer:
+            raise ParserError(
+                "the encoder is a transformer and none is named: --set transformer=FOLDER_OR_NAME"
+            )
         if self.char_size % 2:
             raise ParserError(
                 f"char_size is {self.char_size}: half of it is each direction's, so it must be even"
             )
+
+    @property
+    def mixed_precision(self) -> bool:
+        """Whether a GPU computes the encoder in half precision."""
+        return self.encoder == "transformer"
 
     @property
     def pseudo(self) -> bool:
@@ -137,6 +156,8 @@ class Config:
 
 ARCHITECTURE = (
     "encoder",
+    "mix_layers",
+    "predict_upos",
     "tags",
     "lowercase",
     "word_size",

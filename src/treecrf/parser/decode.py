@@ -43,6 +43,7 @@ class Decoded:
 
     heads: Array
     relations: Array
+    upos: Array | None  # of a model that gives tags
     probs: npt.NDArray[np.float64] | None  # of each head
     log_probs: npt.NDArray[np.float64] | None  # [batch], of each tree
     crossing: npt.NDArray[np.bool_] | None  # [batch], whether no projective tree was allowed
@@ -218,10 +219,13 @@ def _decoded(
     crossing: npt.NDArray[np.bool_] | None,
 ) -> Decoded:
     labels = scorer.labels(roles, batch, heads).argmax(1)
-    relations = torch.zeros_like(heads).flatten().index_copy(0, batch.cells, labels)
+    tag_scores = scorer.tags(roles)
     return Decoded(
         heads=heads.cpu().numpy(),
-        relations=relations.view_as(heads).cpu().numpy(),
+        relations=batch.unpack(labels.unsqueeze(1)).squeeze(2).cpu().numpy(),
+        upos=None
+        if tag_scores is None
+        else batch.unpack(tag_scores.argmax(1, keepdim=True)).squeeze(2).cpu().numpy(),
         probs=None if probs is None else probs.double().cpu().numpy(),
         log_probs=None if log_probs is None else log_probs.double().cpu().numpy(),
         crossing=crossing,

@@ -39,7 +39,7 @@ def distribution(
 
 
 def training_loss(scorer: Scorer, batch: Batch, config: Config) -> Tensor:
-    """The loss of a batch: that of its trees plus that of their labels, each by the word."""
+    """The loss of a batch: those of its trees, their labels and tags, each by the word."""
     assert batch.heads is not None
     assert batch.relations is not None
     roles = scorer(batch)
@@ -63,7 +63,13 @@ def training_loss(scorer: Scorer, batch: Batch, config: Config) -> Tensor:
         scorer.labels(roles, batch, batch.heads), relations, ignore_index=-1, reduction="sum"
     )
     labelled = (relations >= 0).sum()
-    return trees / annotated.clamp(min=1) + labels / labelled.clamp(min=1)
+    loss = trees / annotated.clamp(min=1) + labels / labelled.clamp(min=1)
+    tag_scores = scorer.tags(roles)
+    if tag_scores is not None and batch.upos is not None:
+        upos = batch.upos.flatten().index_select(0, batch.cells)
+        tags = functional.cross_entropy(tag_scores, upos, ignore_index=-1, reduction="sum")
+        loss = loss + tags / (upos >= 0).sum().clamp(min=1)
+    return loss
 
 
 def masked_heads(arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None = None) -> Tensor:

@@ -4,12 +4,11 @@ import torch
 from torch import Tensor, nn
 
 from treecrf.nn.affine import BiaffineArcs, BiaffineLabels, TriaffineSiblings, with_one
-from treecrf.nn.bilstm import BiLSTM
-from treecrf.nn.dropout import InputDropout
-from treecrf.nn.embedding import CharLSTM, WordEmbedding
 from treecrf.nn.mlp import Perceptrons
 from treecrf.parser.batch import Batch
 from treecrf.parser.config import Config
+from treecrf.parser.pretrained import Pretrained
+from treecrf.parser.readers import PieceReader, WordReader
 
 __all__ = ["Roles", "Scorer"]
 
@@ -18,29 +17,22 @@ Roles = dict[str, Tensor]
 
 
 class Scorer(nn.Module):
-    """Embeds and encodes words, and scores what trees are made of."""
+    """Reads sentences and scores what trees are made of."""
 
     def __init__(
-        self, config: Config, sizes: dict[str, int], *, vectors: Tensor | None = None
+        self,
+        config: Config,
+        sizes: dict[str, int],
+        *,
+        vectors: Tensor | None = None,
+        pretrained: Pretrained | None = None,
     ) -> None:
         super().__init__()
-        self.words = WordEmbedding(sizes["words"], config.word_size, vectors=vectors)
-        self.characters = CharLSTM(
-            sizes["characters"], config.char_embedding_size, config.char_size
-        )
-        inputs = config.word_size + config.char_size
-        self.tags = None
-        if config.tags != "none":
-            self.tags = nn.Embedding(sizes["tags"], config.tag_size)
-            inputs += config.tag_size
-        self.input_dropout = InputDropout(config.embedding_dropout)
-        self.encoder = BiLSTM(
-            inputs,
-            config.lstm_size,
-            layers=config.lstm_layers,
-            dropout=config.encoder_dropout,
-            recurrent_dropout=config.recurrent_dropout,
-        )
+        self.reader: WordReader | PieceReader
+        if pretrained is None:
+            self.reader = WordReader(config, sizes, vectors=vectors)
+        else:
+            self.reader = PieceReader(config, sizes, pretrained=pretrained)
         roles = {
             "arc_dependent": config.arc_size,
             "arc_head": config.arc_size,
@@ -51,27 +43,21 @@ class Scorer(nn.Module):
             roles |= dict.fromkeys(
                 ("pair_dependent", "pair_head", "pair_sibling"), config.sibling_size
             )
-        self.roles = Perceptrons(2 * config.lstm_size, roles, dropout=config.mlp_dropout)
+        if config.predict_upos:
+            roles["tag"] = config.label_size
+        self.roles = Perceptrons(self.reader.size, roles, dropout=config.mlp_dropout)
         self.arc_scores = BiaffineArcs(config.arc_size)
         self.label_scores = BiaffineLabels(config.label_size, sizes["relations"])
         self.sibling_scores = (
             TriaffineSiblings(config.sibling_size) if config.loss == "crf2o" else None
         )
+        self.tag_scores = (
+            nn.Linear(config.label_size, sizes["upos"]) if config.predict_upos else None
+        )
 
     def forward(self, batch: Batch) -> Roles:
         """Vectors of the tokens of a batch in each role."""
-        return self.roles(self.encode(batch), batch.sentence, batch.grid[0])
-
-    def encode(self, batch: Batch) -> Tensor:
-        """What the encoder makes of each token, `[token, feature]`."""
-        characters = self.characters(batch.characters, batch.character_sizes)
-        inputs = [self.words(batch.words, batch.vectors), characters.index_select(0, batch.forms)]
-        if self.tags is not None:
-            inputs.append(self.tags(batch.tags))
-        encoded: Tensor = self.encoder(
-            self.input_dropout(inputs), batch.batch_sizes, batch.sentence
-        )
-        return encoded
+        return self.roles(self.reader(batch), batch.sentence, batch.grid[0])
 
     def arcs(self, roles: Roles, batch: Batch) -> Tensor:
         """Arc scores `[batch, dependent, head]`."""
@@ -108,6 +94,10 @@ class Scorer(nn.Module):
             roles["label_dependent"], roles["label_head"].index_select(0, place)
         )
         return scores
+
+    def tags(self, roles: Roles) -> Tensor | None:
+        """Scores `[token, tag]` of the universal tags of packed tokens."""
+        return None if self.tag_scores is None else self.tag_scores(roles["tag"])
 
     @torch.no_grad()
     def take_weights(self, weights: dict[str, Tensor]) -> None:

@@ -1,7 +1,8 @@
-"""Adam with a decaying learning rate, clipped gradients and an exponential average of weights."""
+"""Adam with learning rates that rise and fall, clipped gradients and averaged weights."""
 
 import copy
-from typing import cast
+import re
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -12,17 +13,23 @@ from treecrf.parser.model import Scorer
 __all__ = ["Optimisation"]
 
 
+_TRANSFORMER = "reader.transformer."
+_LAYER = re.compile(rf"^{re.escape(_TRANSFORMER)}.*?layers?\.(\d+)\.")
+
+
 class Optimisation:
     """What turns gradients into new weights; `averaged` is the model to evaluate and keep."""
 
-    def __init__(self, scorer: Scorer, config: Config) -> None:
+    def __init__(self, scorer: Scorer, config: Config, *, epoch_steps: int) -> None:
         self.config = config
         self.scorer = scorer
+        self.epoch_steps = epoch_steps
         self.parameters = list(scorer.parameters())
         on_gpu = self.parameters[0].is_cuda
+        groups = _groups(scorer, config)
+        self.rates = [float(group["lr"]) for group in groups]
         self.adam = torch.optim.Adam(
-            self.parameters,
-            lr=config.learning_rate,
+            groups,
             betas=(config.beta1, config.beta2),
             eps=config.epsilon,
             fused=on_gpu or None,
@@ -32,18 +39,22 @@ class Optimisation:
         self.steps = 0
 
     @property
-    def learning_rate(self) -> float:
-        """That of the next step."""
-        return self.config.learning_rate * self.config.decay ** (
-            self.steps / self.config.decay_steps
-        )
+    def share(self) -> float:
+        """What the learning rates are multiplied by at the next step."""
+        config, done = self.config, self.steps / self.epoch_steps
+        rising = min(1.0, (done + 1 / self.epoch_steps) / config.warmup) if config.warmup else 1.0
+        if config.schedule == "exponential":
+            return rising * config.decay ** (self.steps / config.decay_steps)
+        left = (config.epochs - done) / max(config.epochs - config.warmup, 1e-9)
+        return max(0.0, min(rising, left))
 
     def step(self) -> None:
         """Change the weights by their gradients, and forget those."""
         if self.config.clip:
             torch.nn.utils.clip_grad_norm_(self.parameters, self.config.clip)
-        for group in self.adam.param_groups:
-            group["lr"] = self.learning_rate
+        share = self.share
+        for group, rate in zip(self.adam.param_groups, self.rates, strict=True):
+            group["lr"] = rate * share
         self.adam.step()
         self.adam.zero_grad()
         self.steps += 1
@@ -78,6 +89,25 @@ class Optimisation:
                     on_device = key != "step" or parameter.is_cuda
                     device = parameter.device if on_device else value.device
                     self.adam.state[parameter][key] = value.to(device)
+
+
+def _groups(scorer: Scorer, config: Config) -> list[dict[str, Any]]:
+    """The weights by how fast they learn: the lower a layer of a transformer, the slower."""
+    layers = [
+        int(match[1])
+        for name, _ in scorer.named_parameters()
+        if (match := _LAYER.search(name)) is not None
+    ]
+    top = max(layers, default=-1) + 1
+    groups: dict[float, list[Tensor]] = {}
+    for name, parameter in scorer.named_parameters():
+        rate = config.learning_rate
+        if name.startswith(_TRANSFORMER):
+            match = _LAYER.search(name)
+            depth = int(match[1]) + 1 if match is not None else 0
+            rate = config.transformer_learning_rate * config.layer_decay ** (top - depth)
+        groups.setdefault(rate, []).append(parameter)
+    return [{"params": parameters, "lr": rate} for rate, parameters in groups.items()]
 
 
 def _load(scorer: Scorer, tensors: dict[str, Tensor], prefix: str) -> None:

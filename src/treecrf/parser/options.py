@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-__all__ = ["Decoder", "Encoder", "Loss", "Nonprojective", "Tags"]
+__all__ = ["Decoder", "Encoder", "Loss", "Nonprojective", "Schedule", "Tags"]
 
 Loss = Literal["local", "crf", "crf2o", "nonprojective"]
 """What training maximises: the probability of each head, or of the tree, in three families."""
@@ -13,8 +13,11 @@ Decoder = Literal["auto", "mbr", "viterbi", "mst"]
 Nonprojective = Literal["pseudo", "mst", "none"]
 """Crossing arcs: lifted and restored, decoded as they are, or not provided for."""
 
-Encoder = Literal["bilstm"]
+Encoder = Literal["bilstm", "transformer"]
 """What reads a sentence."""
+
+Schedule = Literal["exponential", "linear"]
+"""How the learning rate falls: by a factor, or to zero at the last epoch."""
 
 Tags = Literal["none", "upos", "xpos"]
 """The column whose tags are embedded."""

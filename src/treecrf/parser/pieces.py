@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from treecrf.parser.encoding import Integers
+from treecrf.parser.forms import Integers
 
 __all__ = ["PieceTable", "Windows", "cut_windows"]
 
@@ -17,36 +17,32 @@ class PieceTable:
     pieces: Integers  # [piece]
     starts: Integers  # [form]
     counts: Integers  # [form]
+    start: int
+    end: int
+    longest: int  # the most pieces of a window, its start and end among them
 
     @classmethod
-    def of(cls, forms: Sequence[Sequence[int]]) -> "PieceTable":
+    def of(
+        cls, forms: Sequence[Sequence[int]], *, start: int, end: int, longest: int
+    ) -> "PieceTable":
         """The table of forms that are cut into these pieces."""
         counts = np.fromiter(map(len, forms), np.int64, len(forms))
         pieces = np.fromiter((p for form in forms for p in form), np.int64, int(counts.sum()))
-        return cls(pieces, np.cumsum(counts) - counts, counts)
+        return cls(pieces, np.cumsum(counts) - counts, counts, start, end, longest)
 
 
 @dataclass(frozen=True, slots=True)
 class Windows:
     """What a transformer reads of a batch, and which of its states are whose."""
 
-    pieces: Integers  # [window, piece], with the start and end of a text in each
+    windows: Integers  # [window, piece], with the start and end of a text in each
     lengths: Integers  # [window]
     cells: Integers  # [state], where it is in the grid of all windows
     token: Integers  # [state], the packed token that it belongs to
 
 
-def cut_windows(
-    table: PieceTable,
-    forms: Integers,
-    places: Integers,
-    lengths: Integers,
-    *,
-    start: int,
-    end: int,
-    longest: int,
-) -> Windows:
-    """Windows of at most `longest` pieces over sentences.
+def cut_windows(table: PieceTable, forms: Integers, places: Integers, lengths: Integers) -> Windows:
+    """Windows over the pieces of sentences.
 
     `forms` has the forms of packed tokens, `places [sentence, token]` where tokens are among them,
     `lengths` is in words. The root symbol has the state of the first window's start. A sentence
@@ -65,13 +61,13 @@ def cut_windows(
     totals = np.bincount(piece_sentence, minlength=len(lengths))
     position = np.arange(len(piece)) - np.repeat(np.cumsum(totals) - totals, totals)
 
-    content = longest - 2
+    content = table.longest - 2
     stride = max(1, content // 2)
     extra = np.maximum(0, -(-(totals - content) // stride))  # windows after the first
     first = np.cumsum(1 + extra) - (1 + extra)  # [sentence], its first window
     width = int(np.minimum(totals, content).max(initial=0)) + 2
     grid = np.zeros((len(lengths) + int(extra.sum()), width), np.int64)
-    grid[:, 0] = start
+    grid[:, 0] = table.start
     window_lengths = np.full(len(grid), 2, np.int64)
     for step in range(int(extra.max(initial=0)) + 1):
         place = position - step * stride
@@ -79,14 +75,14 @@ def cut_windows(
         window = first[piece_sentence[here]] + step
         grid[window, place[here] + 1] = piece[here]
         window_lengths += np.bincount(window, minlength=len(grid))
-    grid[np.arange(len(grid)), window_lengths - 1] = end
+    grid[np.arange(len(grid)), window_lengths - 1] = table.end
 
     # The window whose middle is nearest: half a stride before the next one starts to be nearer.
     best = np.clip((position - (content - stride) // 2) // stride, 0, extra[piece_sentence])
     cells = (first[piece_sentence] + best) * width + position - best * stride + 1
     roots = places[:, 0]
     return Windows(
-        pieces=grid,
+        windows=grid,
         lengths=window_lengths,
         cells=np.concatenate((first * width, cells)),
         token=np.concatenate((roots, piece_token)),

@@ -19,17 +19,19 @@ from treecrf.parser.constraints import (
     kept_from,
 )
 from treecrf.parser.decode import Decoded, NoAllowedTreeError, decode, decode_best
+from treecrf.parser.device import choose_device, fast_products
 from treecrf.parser.encoding import encode
 from treecrf.parser.errors import ParserError
 from treecrf.parser.loss import TreeCRF, distribution
 from treecrf.parser.model import Scorer
 from treecrf.parser.options import Decoder
 from treecrf.parser.pipeline import pipelined, windows
+from treecrf.parser.pretrained import Pretrained
 from treecrf.parser.trees import TreeNamer
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
 
-__all__ = ["Parser", "choose_device", "load"]
+__all__ = ["Parser", "load"]
 
 Words = Sequence[str] | Sentence
 
@@ -45,13 +47,14 @@ _OWN_COMMENTS = (_LOG_PROB, _CROSSING)
 def load(path: str | Path, *, device: str = "auto") -> "Parser":
     """The parser in a model folder, on the CPU or a GPU ("auto" takes a GPU where there is one)."""
     folder = Path(path)
-    config, vocabulary = load_settings(folder)
+    config, vocabulary, pretrained = load_settings(folder)
     try:
         return Parser(
             config,
             vocabulary,
             load_weights(folder),
             vectors=load_vectors(folder, vocabulary),
+            pretrained=pretrained,
             device=device,
         )
     except RuntimeError as error:  # torch lists what does not fit
@@ -59,23 +62,6 @@ def load(path: str | Path, *, device: str = "auto") -> "Parser":
         raise ParserError(
             f"{folder}: damaged: the weights do not fit the settings and the vocabulary ({problem})"
         ) from None
-
-
-def choose_device(name: str) -> torch.device:
-    """The device of this name; "auto" is a GPU where there is one."""
-    if name == "auto":
-        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    device: torch.device | None
-    try:
-        device = torch.device(name)
-    except RuntimeError:
-        device = None
-    if device is None or device.type not in _BATCH_WORDS:
-        raise ParserError(f"no device is called {name!r}; try cpu, cuda or cuda:1")
-    found = torch.cuda.device_count() if torch.cuda.is_available() else 0
-    if device.type == "cuda" and (device.index or 0) >= found:
-        raise ParserError(f"this torch finds no CUDA device {name!r}; use the device cpu")
-    return device
 
 
 class Parser:
@@ -92,26 +78,29 @@ class Parser:
         weights: Mapping[str, Tensor],
         *,
         vectors: Tensor | None = None,
+        pretrained: Pretrained | None = None,
         device: str = "auto",
     ) -> None:
         self.config = config
         self.vocabulary = vocabulary
+        self._vectors = vectors
+        self._pretrained = pretrained
         self.device = choose_device(device)
         with torch.device("meta"):  # no time goes into numbers that are replaced at once
-            scorer = Scorer(config, vocabulary.sizes, vectors=vectors)
+            scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
         scorer.load_state_dict(dict(weights), assign=True)
         self.scorer = scorer.to(self.device).eval()
         self._namer = TreeNamer(vocabulary, config)
 
     def save(self, path: str | Path) -> None:
         """Write a model folder that `treecrf.load` takes."""
-        scorer = self.scorer
         save_model(
             Path(path),
             self.config,
             self.vocabulary,
-            scorer.state_dict(),
-            vectors=scorer.words.vectors,
+            self.scorer.state_dict(),
+            vectors=self._vectors,
+            pretrained=self._pretrained,
         )
 
     def parse_tokens(
@@ -243,7 +232,10 @@ class Parser:
                 [limits[row] for row in batch.rows], batch.grid[1], device=self.device
             )
             try:
-                decoded = decode(self.scorer, batch, config=config, allowed=allowed, probs=probs)
+                with fast_products():
+                    decoded = decode(
+                        self.scorer, batch, config=config, allowed=allowed, probs=probs
+                    )
             except NoAllowedTreeError as error:
                 raise error.named(sentences[error.row].where) from None
             for place, row in enumerate(batch.rows.tolist()):
@@ -271,6 +263,9 @@ class Parser:
             heads,
             deprels,
             probs=None if decoded.probs is None else decoded.probs[place, words].tolist(),
+            upos=None
+            if decoded.upos is None
+            else [self.vocabulary.upos[tag] for tag in decoded.upos[place, words].tolist()],
         )
         # Those of a tree that it had before are not about this one.
         kept = [comment for comment in parsed.comments if not comment.startswith(_OWN_COMMENTS)]

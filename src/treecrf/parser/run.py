@@ -50,6 +50,7 @@ class Run:
         self.config = training.config
         self.vocabulary = training.vocabulary
         self.vectors = training.vectors
+        self.pretrained = training.pretrained
         self.optimisation = optimisation
         self.data = fingerprint(training.prepared.sentences)
         self.epochs: list[Epoch] = []
@@ -70,7 +71,7 @@ class Run:
 
     def begin(self) -> None:
         """Start in a folder that has no model yet."""
-        checkpoint.save_settings(self.folder, self.config, self.vocabulary, vectors=self.vectors)
+        self._save_settings()
 
     def resume(self) -> None:
         """Go on from the checkpoint in the folder, or begin where there is none yet."""
@@ -87,7 +88,7 @@ class Run:
         self.epochs = [Epoch(**epoch) for epoch in state["epochs"]]
         self.seconds = self.epochs[-1].seconds if self.epochs else 0.0
         self.optimisation.restore(tensors, state["steps"])
-        checkpoint.save_settings(self.folder, self.config, self.vocabulary, vectors=self.vectors)
+        self._save_settings()
         self._write_log()
 
     def finish_epoch(self, loss: float, scores: Scores, speed: float) -> Epoch:
@@ -102,7 +103,7 @@ class Run:
             best_las=scores.las if better or last is None else last.best_las,
             best_epoch=self.epoch + 1 if better or last is None else last.best_epoch,
             steps=self.optimisation.steps,
-            learning_rate=self.optimisation.learning_rate,
+            learning_rate=self.config.learning_rate * self.optimisation.share,
             sentences_per_second=speed,
             seconds=self.seconds,
         )
@@ -120,6 +121,15 @@ class Run:
             raise ParserError("no epoch was trained: the time or the number of epochs is too small")
         self._write()
         return self.epochs[-1]
+
+    def _save_settings(self) -> None:
+        checkpoint.save_settings(
+            self.folder,
+            self.config,
+            self.vocabulary,
+            vectors=self.vectors,
+            pretrained=self.pretrained,
+        )
 
     def _write(self) -> None:
         """The best model, then the log, then the checkpoint.

@@ -10,10 +10,11 @@ from torch import Tensor
 from treecrf.parser import checkpoint
 from treecrf.parser.config import ARCHITECTURE, Config
 from treecrf.parser.data import prepare
+from treecrf.parser.device import choose_device
 from treecrf.parser.errors import ParserError
 from treecrf.parser.model import Scorer
-from treecrf.parser.predict import choose_device
 from treecrf.parser.presets import load_config
+from treecrf.parser.pretrained import Pretrained, fetch, load_pretrained
 from treecrf.parser.train import Training
 from treecrf.parser.vectors import read_vectors
 from treecrf.parser.vocab import build_vocabulary
@@ -56,26 +57,35 @@ def set_up(
     dev_sentences = list(read_conllu(dev))
     vocabulary = build_vocabulary(prepared.sentences, config)
     vectors: Tensor | None = None
+    pretrained: Pretrained | None = None
     weights: dict[str, Tensor] = {}
     if resume and (folder / checkpoint.CONFIG).exists():
-        _, vocabulary = checkpoint.load_settings(folder, weights=False)
+        _, vocabulary, pretrained = checkpoint.load_settings(folder, weights=False)
         vectors = checkpoint.load_vectors(folder, vocabulary)
     elif init is not None:
-        init_config, init_vocabulary = checkpoint.load_settings(init)
+        init_config, init_vocabulary, pretrained = checkpoint.load_settings(init)
         _check_architecture(config, init_config, init)
         vocabulary = init_vocabulary.extended(vocabulary)
         vectors = checkpoint.load_vectors(init, vocabulary)
         weights = checkpoint.load_weights(init)
-    elif embeddings is not None:
+    elif config.encoder == "transformer":
+        fetched = fetch(config.transformer, folder / checkpoint.ENCODER)
+        weights = {f"reader.transformer.{name}": tensor for name, tensor in fetched.items()}
+        pretrained = load_pretrained(folder / checkpoint.ENCODER)
+        vocabulary.pieces = pretrained.pieces
+    if embeddings is not None:
+        if pretrained is not None:
+            raise ParserError("a transformer brings its own vectors: it takes no --embeddings")
         words, vectors = read_vectors(embeddings)
         vocabulary = vocabulary.with_vectors(words)
     torch.manual_seed(config.seed)
-    scorer = Scorer(config, vocabulary.sizes, vectors=vectors)
+    scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
     scorer.take_weights(weights)
     return Training(
         config=config,
         vocabulary=vocabulary,
         vectors=vectors,
+        pretrained=pretrained,
         prepared=prepared,
         dev=dev_sentences,
         scorer=scorer,

@@ -11,12 +11,14 @@ from torch import Tensor
 from treecrf.parser.batch import make_batch, shuffled_batches
 from treecrf.parser.config import Config
 from treecrf.parser.data import Prepared
-from treecrf.parser.encoding import encode, encode_trees
+from treecrf.parser.device import fast_products
+from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.parser.errors import ParserError
 from treecrf.parser.evaluation import DevSet
 from treecrf.parser.loss import training_loss
 from treecrf.parser.model import Scorer
 from treecrf.parser.optimisation import Optimisation
+from treecrf.parser.pretrained import Pretrained
 from treecrf.parser.run import Epoch, Run
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
@@ -52,12 +54,15 @@ class Training:
     """With the weights to start from."""
     vectors: Tensor | None
     """Of pretrained words."""
+    pretrained: Pretrained | None
+    """The transformer, where one reads the sentences."""
     device: torch.device
     max_minutes: float | None = None
     on_step: Callable[[Step], None] = field(default=lambda step: None)
     on_epoch: Callable[[Epoch], None] = field(default=lambda epoch: None)
 
 
+@fast_products()
 def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
     """Train until the dev LAS stops rising, and keep the best model in the folder.
 
@@ -66,12 +71,13 @@ def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
     """
     config = training.config
     scorer = training.scorer.to(training.device)
-    optimisation = Optimisation(scorer, config)
+    encoded = encode(training.prepared.sentences, training.vocabulary, config)
+    annotation = encode_annotation(training.prepared.sentences, training.vocabulary, config)
+    dev = DevSet(training.dev, training.vocabulary, config, device=training.device)
+    per_epoch = len(shuffled_batches(encoded.lengths, tokens=config.batch_tokens, seed=0))
+    optimisation = Optimisation(scorer, config, epoch_steps=per_epoch)
     run = Run(folder, training, optimisation)
     run.resume() if resume else run.begin()
-    encoded = encode(training.prepared.sentences, training.vocabulary, config)
-    trees = encode_trees(training.prepared.sentences, training.vocabulary)
-    dev = DevSet(training.dev, training.vocabulary, config, device=training.device)
     started = time.perf_counter() - run.seconds
     limit = float("inf") if training.max_minutes is None else 60 * training.max_minutes
 
@@ -86,7 +92,7 @@ def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
         epoch_started = time.perf_counter()
         scorer.train()
         for rows in batches:
-            batch = make_batch(encoded, rows, trees=trees, device=training.device)
+            batch = make_batch(encoded, rows, annotation=annotation, device=training.device)
             loss = training_loss(scorer, batch, config)
             loss.backward()
             optimisation.step()

@@ -1,0 +1,41 @@
+"""Where a parser computes, and how precisely."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from treecrf.parser.errors import ParserError
+
+__all__ = ["choose_device", "fast_products"]
+
+
+def choose_device(name: str) -> torch.device:
+    """The device of this name; "auto" is a GPU where there is one."""
+    if name == "auto":
+        return torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    device: torch.device | None
+    try:
+        device = torch.device(name)
+    except RuntimeError:
+        device = None
+    if device is None or device.type not in ("cpu", "cuda"):
+        raise ParserError(f"no device is called {name!r}; try cpu, cuda or cuda:1")
+    found = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if device.type == "cuda" and (device.index or 0) >= found:
+        raise ParserError(f"this torch finds no CUDA device {name!r}; use the device cpu")
+    return device
+
+
+@contextmanager
+def fast_products() -> Iterator[None]:
+    """Matrix products on a GPU by its tensor cores (TF32) inside the `with` block.
+
+    Scores need no more: parsers trained so are as good, in a fraction of the time.
+    """
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)

@@ -1,0 +1,108 @@
+"""The words and characters that a BiLSTM reads: numbers of distinct forms, and those of a batch."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary
+
+__all__ = ["ROOT_FORM", "FormTable", "PackedForms", "pack", "pack_forms"]
+
+Integers = npt.NDArray[np.int64]
+
+ROOT_FORM = "\0"  # no word of a file: it stands for the root symbol among the forms
+
+
+@dataclass(frozen=True, slots=True)
+class FormTable:
+    """What depends on the form of a word alone, once for each distinct form."""
+
+    words: Integers  # [form]
+    vectors: Integers | None  # [form], its row in the file of vectors
+    characters: Integers  # [form, max_chars]
+    counts: Integers  # [form], how many characters it has
+
+    @classmethod
+    def of(
+        cls, forms: Sequence[str], vocabulary: Vocabulary, *, lowercase: bool, max_chars: int
+    ) -> "FormTable":
+        """The table of forms; where the first one is the root symbol, it has numbers of its own."""
+        known = vocabulary.word_numbers
+        numbers = [known.get(form.lower() if lowercase else form, UNKNOWN) for form in forms]
+        characters, counts = _characters(forms, vocabulary, max_chars)
+        if ROOT_FORM in forms[:1]:
+            numbers[0] = characters[0, 0] = ROOT
+        return cls(
+            words=np.array(numbers, np.int64),
+            vectors=_vectors(forms, vocabulary) if vocabulary.vectors else None,
+            characters=characters,
+            counts=counts,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PackedForms:
+    """The words of packed tokens, and the characters of their distinct forms."""
+
+    words: Integers  # [token]
+    vectors: Integers | None  # [token]
+    forms: Integers  # [token], rows of the distinct forms
+    characters: Integers  # [character], packed: the first of every form, the longest form first
+    sizes: Integers  # [step], forms that have a character there
+
+
+def pack_forms(table: FormTable, forms: Integers) -> PackedForms:
+    """What is read of tokens that have these forms."""
+    distinct, form_of = np.unique(forms, return_inverse=True)
+    # The longest form first, as packing has it.
+    order = np.argsort(-table.counts[distinct], kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    distinct = distinct[order]
+    step, form, sizes, _ = pack(table.counts[distinct])
+    return PackedForms(
+        words=table.words[forms],
+        vectors=None if table.vectors is None else table.vectors[forms],
+        forms=rank[form_of],
+        characters=table.characters[distinct[form], step],
+        sizes=sizes,
+    )
+
+
+def pack(counts: Integers) -> tuple[Integers, Integers, Integers, Integers]:
+    """How sequences of these lengths, the longest first, are packed for an LSTM.
+
+    For each packed item its step and its sequence; the sequences alive at each step; and the packed
+    place of each item `[sequence, step]`.
+    """
+    width = int(counts[0])
+    alive = counts > np.arange(width)[:, None]  # [step, sequence]
+    step, sequence = np.nonzero(alive)
+    sizes = alive.sum(1)
+    before = np.cumsum(sizes) - sizes
+    places = np.where(alive.T, before + np.arange(len(counts))[:, None], 0)
+    return step, sequence, sizes, places
+
+
+def _vectors(forms: Sequence[str], vocabulary: Vocabulary) -> Integers:
+    known = vocabulary.vector_numbers
+    numbers = [known.get(form) or known.get(form.lower(), 0) for form in forms]
+    return np.array(numbers, np.int64)
+
+
+def _characters(
+    forms: Sequence[str], vocabulary: Vocabulary, most: int
+) -> tuple[Integers, Integers]:
+    """Characters `[form, most]` of forms and how many each has."""
+    known = vocabulary.character_numbers
+    characters = np.zeros((len(forms), most), np.int64)
+    counts = np.empty(len(forms), np.int64)
+    start = most // 2
+    for row, form in enumerate(forms):
+        if len(form) > most:
+            form = form[:start] + form[start - most :]
+        counts[row] = max(len(form), 1)  # a word without characters has an unknown one
+        characters[row, : len(form)] = [known.get(character, UNKNOWN) for character in form]
+    return characters, counts
