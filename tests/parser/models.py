@@ -12,7 +12,7 @@ from tests.struct.expected import Expected
 from tests.struct.problems import Problem
 from treecrf.parser.batch import Batch, make_batch
 from treecrf.parser.config import Config
-from treecrf.parser.encoding import encode, encode_trees
+from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.parser.model import Scorer
 from treecrf.parser.predict import Parser
 from treecrf.parser.vocab import Vocabulary
@@ -45,6 +45,7 @@ VOCABULARY = Vocabulary(
     words=["a", "b", "c", "dog"],
     characters=["a", "b", "c", "d", "o", "g"],
     tags=["N", "V"],
+    upos=["NOUN", "VERB", "X"],
     relations=["x", "y", "z"],
 )
 
@@ -91,9 +92,9 @@ def batch_of(
     annotated: bool = False,
 ) -> Batch:
     """All of the sentences in one batch, with their trees where asked for."""
-    trees = encode_trees(sentences, vocabulary) if annotated else None
+    annotation = encode_annotation(sentences, vocabulary, config) if annotated else None
     encoded = encode(sentences, vocabulary, config)
-    return make_batch(encoded, np.arange(len(sentences)), trees=trees)
+    return make_batch(encoded, np.arange(len(sentences)), annotation=annotation)
 
 
 def trees_of(

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from tests.parser.models import SMALL, VOCABULARY, heads_of
 from treecrf.parser.batch import Batch, cut_batches, make_batch, shuffled_batches
-from treecrf.parser.encoding import encode, encode_trees
+from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.treebank import Sentence, Token
 
-CONFIG = replace(SMALL, tags="upos", max_chars=5)
+CONFIG = replace(SMALL, tags="upos", predict_upos=True, max_chars=5)
 WITH_VECTORS = VOCABULARY.with_vectors(["a", "cat"])
 
 
@@ -26,7 +26,7 @@ def annotated(draw: st.DrawFn) -> Sentence:
         Token(
             number,
             draw(st.text("abcdogD?", min_size=1, max_size=8)),
-            upos=draw(st.sampled_from(["N", "V", "X"])),
+            upos=draw(st.sampled_from(["N", "X", "VERB"])),
             head=head,
             deprel=draw(st.sampled_from(["x", "y", "z", "unseen", "_"])),
         )
@@ -37,9 +37,10 @@ def annotated(draw: st.DrawFn) -> Sentence:
 
 def unpacked_characters(batch: Batch) -> list[list[int]]:
     """The characters of each distinct form, by walking through the packed steps."""
-    forms: list[list[int]] = [[] for _ in range(int(batch.character_sizes[0]))]
-    rest = iter(batch.characters.tolist())
-    for alive in batch.character_sizes.tolist():
+    assert batch.words is not None
+    forms: list[list[int]] = [[] for _ in range(int(batch.words.character_sizes[0]))]
+    rest = iter(batch.words.characters.tolist())
+    for alive in batch.words.character_sizes.tolist():
         for form in range(alive):
             forms[form].append(next(rest))
     assert next(rest, None) is None
@@ -51,8 +52,8 @@ def test_every_token_is_in_its_cell(sentences: list[Sentence], data: st.DataObje
     numbers = st.integers(0, len(sentences) - 1)
     rows = np.array(data.draw(st.lists(numbers, min_size=1, max_size=6, unique=True)))
     encoded = encode(sentences, WITH_VECTORS, CONFIG)
-    trees = encode_trees(sentences, WITH_VECTORS)
-    batch = make_batch(encoded, rows, trees=trees)
+    annotation = encode_annotation(sentences, WITH_VECTORS, CONFIG)
+    batch = make_batch(encoded, rows, annotation=annotation)
 
     assert sorted(batch.rows.tolist()) == sorted(rows.tolist())
     lengths = [len(sentences[row]) for row in batch.rows]
@@ -67,27 +68,28 @@ def test_every_token_is_in_its_cell(sentences: list[Sentence], data: st.DataObje
     assert batch.sentence.tolist() == [s for s, _ in expected]
     sizes = [sum(t <= length for length in lengths) for t in range(width)]
     assert batch.batch_sizes.tolist() == sizes
-    assert batch.batch_sizes.device.type == batch.character_sizes.device.type == "cpu"
 
     characters = unpacked_characters(batch)
     assert len(characters) == len({form for r in rows for form in sentences[r].forms}) + 1
     assert [len(item) for item in characters] == sorted(map(len, characters), reverse=True)
+    table = encoded.form_table
+    assert table is not None
+    assert batch.words is not None
     assert batch.tags is not None
-    assert batch.vectors is not None
     for place, (s, t) in enumerate(expected):
         assert batch.places[s, t] == place
         row = int(batch.rows[s])
         token = encoded.starts[row] + t
         form = encoded.forms[token]
-        assert batch.words[place] == encoded.words[form]
-        assert batch.vectors[place] == encoded.vectors[form]  # type: ignore[index]
+        assert batch.words.words[place] == table.words[form]
+        assert batch.words.vectors[place] == table.vectors[form]  # type: ignore[index]
         assert batch.tags[place] == encoded.tags[token]  # type: ignore[index]
-        count = encoded.character_counts[form]
-        expected_characters = encoded.characters[form, :count].tolist()
-        assert characters[int(batch.forms[place])] == expected_characters
+        own = table.characters[form, : table.counts[form]].tolist()
+        assert characters[int(batch.words.forms[place])] == own
 
     assert batch.heads is not None
     assert batch.relations is not None
+    assert batch.upos is not None
     for s, row in enumerate(batch.rows.tolist()):
         padding = [-1] * (width - 1 - lengths[s])
         heads = sentences[row].heads
@@ -97,6 +99,8 @@ def test_every_token_is_in_its_cell(sentences: list[Sentence], data: st.DataObje
         ]
         assert batch.heads[s].tolist() == [0, *heads, *padding]
         assert batch.relations[s].tolist() == [-1, *relations, *padding]
+        tags = [VOCABULARY.upos_numbers.get(tag, -1) for tag in sentences[row].column("upos")]
+        assert batch.upos[s].tolist() == [-1, *tags, *padding]
     assert batch.partial == any(-1 in sentences[row].heads for row in rows)
 
 
@@ -120,6 +124,8 @@ def test_sentences_of_a_length_keep_their_order() -> None:
     assert batch.rows.tolist() == [1, 3, 0, 2, 4]
     assert batch.heads is None
     assert batch.relations is None
+    assert batch.upos is None
+    assert batch.pieces is None
     assert not batch.partial
 
 

@@ -79,7 +79,7 @@ def test_a_model_without_vectors_has_no_file_of_them(tmp_path: Path) -> None:
     scorer = random_scorer(SMALL)
     Parser(SMALL, VOCABULARY, scorer.state_dict(), device="cpu").save(tmp_path / "model")
     assert sorted(content(tmp_path / "model")) == sorted(MODEL_FILES)
-    assert load(tmp_path / "model", device="cpu").scorer.words.vectors is None
+    assert load(tmp_path / "model", device="cpu").scorer.reader.words.vectors is None
 
 
 @pytest.mark.parametrize("name", [*MODEL_FILES, "vectors.safetensors"])
@@ -137,7 +137,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
         ParserError, match=r"not a model folder: it has no config.toml and no vocab"
     ):
         load(tmp_path)
-    save_settings(tmp_path, SMALL, VOCABULARY, vectors=None)
+    save_settings(tmp_path, SMALL, VOCABULARY, vectors=None, pretrained=None)
     with pytest.raises(ParserError, match="has not finished its first epoch; go on with --resume"):
         load(tmp_path)
     assert load_settings(tmp_path, weights=False)[0] == SMALL
@@ -281,7 +281,9 @@ def test_a_crash_while_a_model_is_written_leaves_the_old_one(
 
     monkeypatch.setattr(os, "replace", crash)
     with pytest.raises(KeyboardInterrupt):
-        save_model(folder, SMALL, VOCABULARY, {"weight": torch.ones(2)}, vectors=None)
+        save_model(
+            folder, SMALL, VOCABULARY, {"weight": torch.ones(2)}, vectors=None, pretrained=None
+        )
     assert content(folder) == before
     assert [path.name for path in folder.parent.iterdir()] == ["model"]
 
@@ -303,7 +305,7 @@ def test_a_damaged_checkpoint_is_named(state: str | None, tmp_path: Path) -> Non
     metadata = {"format": "treecrf checkpoint 1"} | ({"state": state} if state else {})
     path = tmp_path / "checkpoint.safetensors"
     save_file({"weight": torch.ones(2)}, path, metadata)
-    with pytest.raises(ParserError, match="safetensors: a damaged checkpoint .* without --resume"):
+    with pytest.raises(ParserError, match=r"safetensors: a damaged checkpoint .* without --resume"):
         load_checkpoint(tmp_path)
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(ParserError, match=r"checkpoint.safetensors: damaged, or not a safetensors"):

@@ -15,6 +15,10 @@ CHANGED = Config(
     nonprojective="mst",
     encoding="path",
     multiroot=True,
+    encoder="transformer",
+    transformer='C:\\models\\"my" bért\t',
+    lstm_layers=0,
+    schedule="linear",
     tags="xpos",
     min_freq=7,
     lowercase=False,
@@ -93,6 +97,12 @@ def test_what_is_wrong_with_a_file_is_told_with_its_name(
         ("mlp_dropout=1", "mlp_dropout is 1.0; it is from 0 to below 1"),
         ("mlp_dropout=-0.1", "mlp_dropout is -0.1; it is from 0 to below 1"),
         ("max_chars=1", "max_chars is 1; it is at least 2"),
+        ("lstm_layers=0", "lstm_layers is 0; only over a transformer there may be none"),
+        (
+            "encoder=transformer",
+            "the encoder is a transformer and none is named: --set transformer=FOLDER_OR_NAME",
+        ),
+        ("transformer=3", "transformer is 3; it is text"),
         ("char_size=7", "char_size is 7: half of it is each direction's, so it must be even"),
         ("seed=1000000000000", "seed is 1000000000000; it is from 0 to below 1e+12"),
         ("epoch=3", "there is no setting 'epoch'; did you mean epochs?"),
@@ -113,6 +123,7 @@ def test_settings_as_text() -> None:
     assert changed == replace(Config(), loss="crf", epochs=3, tags="upos", clip=2.0)
     assert isinstance(changed.clip, float)
     assert Config().updated([]) == Config()
+    assert Config().updated(["transformer=models/bert=2 base"]).transformer == "models/bert=2 base"
     assert Config(clip=1).clip == 1.0  # a whole number is a number
     assert Config().updated(["encoding=head+path", "multiroot=true"]).multiroot is True
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parser.models import SMALL, VOCABULARY
-from treecrf.parser.encoding import encode, encode_trees
+from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary
 from treecrf.treebank import Sentence, Token
 
@@ -45,57 +45,66 @@ def test_every_token_has_its_numbers(
 
     assert len(encoded) == len(texts)
     assert encoded.lengths.tolist() == [len(text) for text in texts]
+    table = encoded.form_table
+    assert table is not None
+    assert table.vectors is not None
     assert encoded.tags is not None
-    assert encoded.vectors is not None
     tokens = sum(len(text) + 1 for text in texts)
     assert len(encoded.forms) == len(encoded.tags) == tokens
     for row, (text, its_tags) in enumerate(zip(texts, tags, strict=True)):
         start = encoded.starts[row]
         root = encoded.forms[start]
-        assert encoded.words[root] == encoded.tags[start] == ROOT
-        assert encoded.vectors[root] == 0
-        assert encoded.characters[root, : encoded.character_counts[root]].tolist() == [ROOT]
+        assert table.words[root] == encoded.tags[start] == ROOT
+        assert table.vectors[root] == 0
+        assert table.characters[root, : table.counts[root]].tolist() == [ROOT]
         for place, (form, tag) in enumerate(zip(text, its_tags, strict=True), 1):
             own = encoded.forms[start + place]
-            assert encoded.words[own] == word_number(form, WITH_VECTORS, lowercase=lowercase)
+            assert table.words[own] == word_number(form, WITH_VECTORS, lowercase=lowercase)
             assert encoded.tags[start + place] == VOCABULARY.tag_numbers.get(tag, UNKNOWN)
             numbers = WITH_VECTORS.vector_numbers
-            assert encoded.vectors[own] == numbers.get(form, numbers.get(form.lower(), 0))
-            count = encoded.character_counts[own]
+            assert table.vectors[own] == numbers.get(form, numbers.get(form.lower(), 0))
             expected = character_numbers(form, WITH_VECTORS, most)
-            assert encoded.characters[own, :count].tolist() == expected
+            assert table.characters[own, : table.counts[own]].tolist() == expected
 
 
 def test_what_depends_on_the_form_is_kept_once() -> None:
     encoded = encode([Sentence(["a", "b", "a"]), Sentence(["b", "A"])], VOCABULARY, SMALL)
-    assert len(encoded.words) == 4  # the root symbol, a, b and A
+    assert encoded.form_table is not None
+    assert len(encoded.form_table.words) == 4  # the root symbol, a, b and A
     assert encoded.forms.tolist() == [0, 1, 2, 1, 0, 2, 3]
 
 
 def test_columns_that_no_model_asks_for_are_not_there() -> None:
     encoded = encode([Sentence(["a"])], VOCABULARY, SMALL)
     assert encoded.tags is None
-    assert encoded.vectors is None
+    assert encoded.piece_table is None
+    assert encoded.form_table is not None
+    assert encoded.form_table.vectors is None
+    assert encode_annotation([Sentence(["a"])], VOCABULARY, SMALL).upos is None
 
 
 def test_the_vector_of_a_form_is_that_of_its_own_case_first() -> None:
     vocabulary = VOCABULARY.with_vectors(["dog", "Dog", "cat"])
     encoded = encode([Sentence(["Dog", "DOG", "Cat", "cow"])], vocabulary, SMALL)
-    assert encoded.vectors is not None
-    assert encoded.vectors[encoded.forms].tolist() == [0, 2, 1, 3, 0]
+    assert encoded.form_table is not None
+    assert encoded.form_table.vectors is not None
+    assert encoded.form_table.vectors[encoded.forms].tolist() == [0, 2, 1, 3, 0]
 
 
 def test_trees_as_numbers() -> None:
     full = Sentence(["a", "b", "c"], [2, 0, 2], deprels=["x", "z", "unseen"])
     partial = Sentence(["a", "b"], [-1, 0], deprels=["x", "y"])
-    trees = encode_trees([full, partial], VOCABULARY)
-    assert trees.heads.tolist() == [0, 2, 0, 2, 0, -1, 0]
-    # What has no head has no relation, whatever the file says.
-    assert trees.relations.tolist() == [-1, 0, 2, -1, -1, -1, 1]
+    partial.tokens[0].upos, partial.tokens[1].upos = "X", "PUNCT"
+    annotation = encode_annotation([full, partial], VOCABULARY, replace(SMALL, predict_upos=True))
+    assert annotation.heads.tolist() == [0, 2, 0, 2, 0, -1, 0]
+    # What has no head has no relation, whatever the file says; but it may have a tag.
+    assert annotation.relations.tolist() == [-1, 0, 2, -1, -1, -1, 1]
+    assert annotation.upos is not None
+    assert annotation.upos.tolist() == [-1, -1, -1, -1, -1, 2, -1]
 
 
 def test_nothing_at_all() -> None:
     encoded = encode([], VOCABULARY, replace(SMALL, tags="upos"))
     assert len(encoded) == 0
     assert len(encoded.forms) == 0
-    assert encode_trees([], VOCABULARY).heads.dtype == np.int64
+    assert encode_annotation([], VOCABULARY, SMALL).heads.dtype == np.int64

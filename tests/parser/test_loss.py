@@ -147,6 +147,33 @@ def test_a_batch_without_any_label_has_the_loss_of_its_trees() -> None:
     torch.testing.assert_close(training_loss(scorer, batch, config), expected)
 
 
+def test_tags_have_a_loss_of_their_own() -> None:
+    """The mean over the words that have one, whether or not they have a head."""
+    config = replace(with_loss("crf"), predict_upos=True)
+    scorer = random_scorer(config)
+    sentences = annotated(FULL + PARTIAL)
+    plain = batch_of(sentences, replace(config, predict_upos=False), annotated=True)
+    assert plain.upos is None
+    for number, sentence in enumerate(sentences):
+        for token in sentence.tokens:
+            token.upos = ("NOUN", "VERB", "unseen", "_")[(number + token.id) % 4]
+    batch = batch_of(sentences, config, annotated=True)
+    assert batch.upos is not None
+    scores = scorer.tags(scorer(batch))
+    assert scores is not None
+    losses = [
+        -batch.unpack(scores)[row, word].log_softmax(0)[tag]
+        for row, tags in enumerate(batch.upos.tolist())
+        for word, tag in enumerate(tags)
+        if tag >= 0
+    ]
+    assert len(losses) == sum(
+        token.upos in ("NOUN", "VERB") for s in sentences for token in s.tokens
+    )
+    expected = training_loss(scorer, plain, config) + torch.stack(losses).mean()
+    torch.testing.assert_close(training_loss(scorer, batch, config), expected)
+
+
 def test_heads_that_a_sentence_has_not_are_masked() -> None:
     scores = torch.zeros(2, 4, 4)
     allowed = torch.ones(2, 4, 4, dtype=torch.bool)

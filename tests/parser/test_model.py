@@ -55,7 +55,7 @@ def test_every_input_counts() -> None:
     for form, tag in (("a", "N"), ("b", "N"), ("a", "V"), ("?a", "N"), ("?b", "N"), ("p", "N")):
         sentence = sentences_of([1])[0]
         sentence.tokens[0].form, sentence.tokens[0].upos = form, tag
-        encoded[form, tag] = scorer.encode(batch_of([sentence], config, vocabulary=vocabulary))[1]
+        encoded[form, tag] = scorer.reader(batch_of([sentence], config, vocabulary=vocabulary))[1]
     rows = list(encoded.values())
     for number, row in enumerate(rows):
         assert all(not torch.allclose(row, other) for other in rows[:number])
@@ -113,7 +113,9 @@ def test_weights_of_another_model_are_taken_where_both_have_them() -> None:
             expected = expected.clone()
             expected[overlap] = taken[name]
         torch.testing.assert_close(value, expected, rtol=0, atol=0)
-    assert len(after["words.trained.weight"]) == len(taken["words.trained.weight"]) + 2
+    assert (
+        len(after["reader.words.trained.weight"]) == len(taken["reader.words.trained.weight"]) + 2
+    )
 
 
 def test_a_model_with_the_weights_of_another_gives_its_scores() -> None:
@@ -123,8 +125,21 @@ def test_a_model_with_the_weights_of_another_gives_its_scores() -> None:
     batch = batch_of(sentences_of([4, 3]), SMALL)
     scores = [scorer.arcs(scorer(batch), batch) for scorer in (source, target)]
     torch.testing.assert_close(scores[0], scores[1], rtol=0, atol=0)
-    target.take_weights({"unknown": torch.ones(3), "words.trained.weight": torch.ones(3)})
+    target.take_weights({"unknown": torch.ones(3), "reader.words.trained.weight": torch.ones(3)})
     torch.testing.assert_close(target.arcs(target(batch), batch), scores[0], rtol=0, atol=0)
+
+
+def test_only_models_that_give_tags_score_them() -> None:
+    batch = batch_of(sentences_of([3, 1]), SMALL)
+    plain, tagger = random_scorer(SMALL), random_scorer(replace(SMALL, predict_upos=True))
+    assert plain.tags(plain(batch)) is None
+    scores = tagger.tags(tagger(batch))
+    assert scores is not None
+    assert scores.shape == (6, len(VOCABULARY.upos))
+    alone = batch_of(sentences_of([3, 1])[:1], SMALL)
+    own = tagger.tags(tagger(alone))
+    assert own is not None
+    torch.testing.assert_close(batch.unpack(scores)[0], own)
 
 
 def test_only_models_of_the_second_order_score_siblings() -> None:

@@ -20,7 +20,7 @@ SENTENCES = [
 
 
 def optimisation_of(config: Config, *, seed: int = 0) -> Optimisation:
-    return Optimisation(random_scorer(config, seed=seed).train(), config)
+    return Optimisation(random_scorer(config, seed=seed).train(), config, epoch_steps=2)
 
 
 def take_steps(optimisation: Optimisation, steps: int) -> None:
@@ -41,18 +41,32 @@ def test_steps_lower_the_loss() -> None:
             assert float(training_loss(scorer, batch, CONFIG)) < 0.7 * before
 
 
-def test_the_learning_rate_decays_smoothly() -> None:
-    config = replace(CONFIG, decay=0.5)
+def shares(config: Config, steps: int) -> list[float]:
+    """What each step multiplies the learning rate by."""
     optimisation = optimisation_of(config)
-    assert optimisation.learning_rate == 0.01
-    rates = []
-    for _ in range(6):
-        rates.append(optimisation.learning_rate)
+    found = []
+    for _ in range(steps):
+        found.append(optimisation.share)
         take_steps(optimisation, 1)
-        assert optimisation.adam.param_groups[0]["lr"] == rates[-1]
-    assert rates[3] == pytest.approx(0.005)
-    assert rates == sorted(set(rates), reverse=True)
-    assert optimisation.learning_rate == pytest.approx(0.0025)
+        for group in optimisation.adam.param_groups:
+            assert group["lr"] == pytest.approx(config.learning_rate * found[-1])
+    return found
+
+
+def test_the_learning_rate_decays_smoothly() -> None:
+    config = replace(CONFIG, decay=0.5, decay_steps=3)
+    assert shares(config, 7) == pytest.approx([0.5 ** (step / 3) for step in range(7)])
+
+
+def test_the_learning_rate_rises_first() -> None:
+    """An epoch is two steps."""
+    config = replace(CONFIG, decay=1.0, warmup=1.5)
+    assert shares(config, 5) == pytest.approx([1 / 3, 2 / 3, 1, 1, 1])
+    linear = replace(CONFIG, schedule="linear", epochs=4, warmup=1.0)
+    assert shares(linear, 9) == pytest.approx([1 / 2, 1, 1, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6, 0])
+    assert shares(replace(linear, warmup=0.0), 9) == pytest.approx(
+        [left / 8 for left in range(8, -1, -1)]
+    )
 
 
 def test_gradients_are_clipped_and_forgotten() -> None:

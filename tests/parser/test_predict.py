@@ -1,6 +1,7 @@
 """The parser that users hold: order, odd sentences, columns that stay, distributions."""
 
 import io
+from dataclasses import replace
 
 import pytest
 import torch
@@ -17,7 +18,8 @@ from tests.parser.models import (
 )
 from treecrf.parser import ParserError, pipeline, predict
 from treecrf.parser.decode import decode
-from treecrf.parser.predict import Parser, choose_device
+from treecrf.parser.device import choose_device
+from treecrf.parser.predict import Parser
 from treecrf.treebank import Sentence, read_conllu
 
 LENGTHS = [3, 7, 1, 5, 2, 2, 9, 4, 0, 6]
@@ -137,6 +139,25 @@ def test_all_else_stays() -> None:
     [plain] = parser.parse_stream([sentence], probs=False)
     assert plain.probs is None
     assert plain.comments == sentence.comments
+
+
+def test_tags_of_a_model_that_gives_them() -> None:
+    config = replace(with_loss("crf2o"), predict_upos=True)
+    seen = set()
+    for seed in range(3):
+        parser = random_parser(config, seed=seed)
+        sentences = sentences_of([4, 6, 1], seed=seed)
+        for parsed in (parser.parse_tokens(sentences), list(parser.parse_stream(sentences))):
+            for sentence, result in zip(sentences, parsed, strict=True):
+                batch = batch_of([sentence], config)
+                scores = parser.scorer.tags(parser.scorer(batch))
+                assert scores is not None
+                tags = [parser.vocabulary.upos[tag] for tag in scores[1:].argmax(1)]
+                assert result.column("upos") == tags
+                seen |= set(tags)
+        [ranked] = parser.parse_best(sentences[:1], 3)
+        assert all(tree.column("upos") == parsed[0].column("upos") for tree in ranked)
+    assert len(seen) > 1
 
 
 def test_a_tree_that_is_parsed_again_has_one_log_prob() -> None:

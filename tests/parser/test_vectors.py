@@ -122,7 +122,8 @@ def test_unseen_words_of_the_file_have_vectors_of_their_own() -> None:
 
     def inputs(form: str) -> torch.Tensor:
         batch = batch_of([Sentence([form])], config, vocabulary=blind)
-        return scorer.words(batch.words, batch.vectors)[1]
+        assert batch.words is not None
+        return scorer.reader.words(batch.words.words, batch.words.vectors)[1]
 
     cat, cow, unknown, other = (inputs(form) for form in ("cat", "cow", "emu", "gnu"))
     torch.testing.assert_close(unknown, other)

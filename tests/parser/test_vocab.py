@@ -52,6 +52,16 @@ def test_tags_are_those_of_the_column_that_is_embedded() -> None:
         assert build_vocabulary([sentence], config).tags == expected
 
 
+def test_universal_tags_are_those_that_a_model_gives() -> None:
+    tokens = [Token(n, "a", upos=tag, head=0, deprel="x") for n, tag in enumerate("XY_X", 1)]
+    sentence = Sentence.from_tokens(tokens)
+    assert build_vocabulary([sentence], SMALL).upos == []
+    tagged = build_vocabulary([sentence], replace(SMALL, predict_upos=True))
+    assert tagged.upos == ["X", "Y"]
+    assert tagged.upos_numbers == {"X": 0, "Y": 1}
+    assert tagged.sizes["upos"] == 2
+
+
 def test_numbers_start_after_the_special_ones() -> None:
     vocabulary = build_vocabulary(SENTENCES, SMALL)
     assert {UNKNOWN, ROOT} == {0, 1}
@@ -81,7 +91,7 @@ def test_a_file_holds_it_all() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        ([], "a vocabulary has the keys relations, tags, characters, words, vectors"),
+        ([], "a vocabulary has the keys relations, upos, tags, characters, words, vectors"),
         ({"words": []}, "a vocabulary has the keys"),
         (VOCABULARY.to_dict() | {"more": []}, "a vocabulary has the keys"),
         (VOCABULARY.to_dict() | {"words": "abc"}, "words is not a list of strings"),
@@ -99,7 +109,7 @@ def test_extended_keeps_numbers() -> None:
     ours = build_vocabulary(SENTENCES[1:], SMALL).with_vectors(["p"])
     theirs = build_vocabulary(SENTENCES, SMALL).with_vectors(["q"])
     both = ours.extended(theirs)
-    for name in ("words", "characters", "tags", "relations"):
+    for name in ("words", "characters", "tags", "upos", "relations"):
         mine, joined = getattr(ours, name), getattr(both, name)
         assert joined[: len(mine)] == mine
         assert set(joined) == {*mine, *getattr(theirs, name)}

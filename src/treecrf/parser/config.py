@@ -1,6 +1,7 @@
 """Every setting of a parser in one frozen dataclass; a model folder keeps it as `config.toml`."""
 
 import difflib
+import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
@@ -204,4 +205,5 @@ def _value(text: str) -> Any:
 def _toml(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    return f'"{value}"' if isinstance(value, str) else repr(value)
+    # A string of JSON is one of TOML.
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
