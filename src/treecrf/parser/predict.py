@@ -86,7 +86,10 @@ class Parser:
         self._vectors = vectors
         self._pretrained = pretrained
         self.device = choose_device(device)
-        with torch.device("meta"):  # no time goes into numbers that are replaced at once
+        # No time goes into numbers that are replaced at once; encoders of transformers have some
+        # that are not.
+        native = pretrained is None or pretrained.native
+        with torch.device("meta" if native else "cpu"):
             scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
         scorer.load_state_dict(dict(weights), assign=True)
         self.scorer = scorer.to(self.device).eval()
