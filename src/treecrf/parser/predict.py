@@ -8,26 +8,26 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from treecrf.parser.batch import Batch, cut_batches, make_batch
+from treecrf.parser.assigning import Assigner, TreeArrays
+from treecrf.parser.batch import Batch, allowed_arcs, cut_batches, make_batch
 from treecrf.parser.checkpoint import load_settings, load_vectors, load_weights, save_model
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import (
     FREE,
     Constraints,
-    allowed_arcs,
     constraints_of,
     kept_from,
 )
-from treecrf.parser.decode import Decoded, NoAllowedTreeError, decode, decode_best
+from treecrf.parser.decode import NoAllowedTreeError, decode, decode_best
 from treecrf.parser.device import choose_device, fast_products
-from treecrf.parser.encoding import encode
+from treecrf.parser.encoding import EncodedSentences, encode
 from treecrf.parser.errors import ParserError
+from treecrf.parser.gathering import Gathered
 from treecrf.parser.loss import TreeCRF, distribution
 from treecrf.parser.model import Scorer
 from treecrf.parser.options import Decoder
 from treecrf.parser.pipeline import pipelined, windows
 from treecrf.parser.pretrained import Pretrained
-from treecrf.parser.trees import TreeNamer
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
 
@@ -37,11 +37,6 @@ Words = Sequence[str] | Sentence
 
 # Words in a batch: enough to keep the device busy.
 _BATCH_WORDS = {"cpu": 4_000, "cuda": 20_000}
-
-# What is said of a tree in comments.
-_LOG_PROB = "# log_prob = "
-_CROSSING = "# decoder = mst (no projective tree has the heads that were kept)"
-_OWN_COMMENTS = (_LOG_PROB, _CROSSING)
 
 
 def load(path: str | Path, *, device: str = "auto") -> "Parser":
@@ -93,7 +88,7 @@ class Parser:
             scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
         scorer.load_state_dict(dict(weights), assign=True)
         self.scorer = scorer.to(self.device).eval()
-        self._namer = TreeNamer(vocabulary, config)
+        self._assigner = Assigner(vocabulary, config)
 
     def save(self, path: str | Path) -> None:
         """Write a model folder that `treecrf.load` takes."""
@@ -160,11 +155,14 @@ class Parser:
             sentence = _sentence(words)
             limit = kept_from(sentence) if keep_heads else FREE
             limit.check(sentence)
-            batch, allowed = self._one_batch([sentence], [limit])
+            encoded = encode([sentence], self.vocabulary, self.config)
+            batch, allowed = self._one_batch(encoded, [limit])
             ranked = []
             for decoded in decode_best(self.scorer, batch, k, config=self.config, allowed=allowed):
                 if decoded.heads[0, 0] >= 0:
-                    ranked.append(self._assigned(sentence, limit, decoded, 0))
+                    gathered = Gathered(encoded)
+                    gathered.add(batch.rows, decoded)
+                    ranked += self._assigner.assign([sentence], [limit], gathered.arrays())
             if not ranked:
                 raise ParserError(f"{sentence.where}: no projective tree has the heads to be kept")
             yield ranked
@@ -185,7 +183,9 @@ class Parser:
         limits = list(constraints_of(len(given), constraints, forbidden))
         for sentence, limit in zip(given, limits, strict=True):
             limit.check(sentence)
-        batch, allowed = self._one_batch(given, limits)
+        if not given:
+            raise ParserError("there is no sentence")
+        batch, allowed = self._one_batch(encode(given, self.vocabulary, self.config), limits)
         back = torch.from_numpy(np.argsort(batch.rows)).to(self.device)
         with torch.no_grad():
             roles = self.scorer(batch)
@@ -204,12 +204,9 @@ class Parser:
         return self.config if decoder is None else replace(self.config, decoder=decoder)
 
     def _one_batch(
-        self, sentences: list[Sentence], limits: list[Constraints]
+        self, encoded: EncodedSentences, limits: list[Constraints]
     ) -> tuple[Batch, Tensor | None]:
-        if not sentences:
-            raise ParserError("there is no sentence")
-        encoded = encode(sentences, self.vocabulary, self.config)
-        batch = make_batch(encoded, np.arange(len(sentences)), device=self.device)
+        batch = make_batch(encoded, np.arange(len(encoded)), device=self.device)
         sorted_limits = [limits[row] for row in batch.rows]
         return batch, allowed_arcs(sorted_limits, batch.grid[1], device=self.device)
 
@@ -227,53 +224,32 @@ class Parser:
             if limit:
                 limit.check(sentence)
         encoded = encode(sentences, self.vocabulary, self.config)
+        try:
+            arrays = self.decode(encoded, limits, config=config, probs=probs)
+        except NoAllowedTreeError as error:
+            raise error.named(sentences[error.row].where) from None
+        return self._assigner.assign(sentences, limits, arrays)
+
+    def decode(
+        self,
+        encoded: EncodedSentences,
+        limits: Sequence[Constraints],
+        *,
+        config: Config,
+        probs: bool,
+    ) -> TreeArrays:
+        """The trees of encoded sentences as numbers: what is done on the device."""
         order = np.argsort(-encoded.lengths, kind="stable")
-        parsed: list[Sentence | None] = [None] * len(window)
+        gathered = Gathered(encoded)
         for rows in cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS[self.device.type]):
             batch = make_batch(encoded, rows, device=self.device)
             allowed = allowed_arcs(
                 [limits[row] for row in batch.rows], batch.grid[1], device=self.device
             )
-            try:
-                with fast_products():
-                    decoded = decode(
-                        self.scorer, batch, config=config, allowed=allowed, probs=probs
-                    )
-            except NoAllowedTreeError as error:
-                raise error.named(sentences[error.row].where) from None
-            for place, row in enumerate(batch.rows.tolist()):
-                parsed[row] = self._assigned(sentences[row], limits[row], decoded, place)
-        return parsed  # type: ignore[return-value]
-
-    def _assigned(
-        self, sentence: Sentence, limit: Constraints, decoded: Decoded, place: int
-    ) -> Sentence:
-        """The sentence with the tree that was decoded for it."""
-        words = slice(1, len(sentence) + 1)
-        heads, deprels = self._namer.name(
-            decoded.heads[place, words].tolist(),
-            decoded.relations[place, words].tolist(),
-            held={*limit.held, *limit.forbidden},  # put back, an arc might be a forbidden one
-        )
-        for word, label in limit.labels.items():
-            deprels[word - 1] = label
-        comments = []
-        if decoded.log_probs is not None:
-            comments.append(f"{_LOG_PROB}{decoded.log_probs[place]:.4f}")
-        if decoded.crossing is not None and decoded.crossing[place]:
-            comments.append(_CROSSING)
-        parsed = sentence.with_tree(
-            heads,
-            deprels,
-            probs=None if decoded.probs is None else decoded.probs[place, words].tolist(),
-            upos=None
-            if decoded.upos is None
-            else [self.vocabulary.upos[tag] for tag in decoded.upos[place, words].tolist()],
-        )
-        # Those of a tree that it had before are not about this one.
-        kept = [comment for comment in parsed.comments if not comment.startswith(_OWN_COMMENTS)]
-        parsed.comments = kept + comments
-        return parsed
+            with fast_products():
+                decoded = decode(self.scorer, batch, config=config, allowed=allowed, probs=probs)
+            gathered.add(batch.rows, decoded)
+        return gathered.arrays()
 
 
 def _sentence(words: Words) -> Sentence:
