@@ -85,7 +85,7 @@ def test_settings() -> None:
     for setting, problem in [
         ("epoch=3", "there is no setting 'epoch'; did you mean epochs?"),
         ("epochs", "is not a setting: write key=value"),
-        ("epochs=many", "is not a setting: write key=value"),
+        ("epochs=many", "epochs is 'many'; it is a whole number"),
         ("epochs=0", "epochs is 0; it is at least 1"),
         ("dropout=1.0", "dropout is 1.0; it is from 0 to below 1"),
         ("epochs=1.5", "epochs is 1.5; it is a whole number"),

@@ -15,6 +15,7 @@ from treecrf.parser.errors import ParserError
 from treecrf.parser.presets import load_config
 from treecrf.parser.pretrained import Pretrained, copy_description, load_pretrained
 from treecrf.parser.vocab import Vocabulary
+from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 
 __all__ = [
     "load_checkpoint",
@@ -35,7 +36,7 @@ VECTORS = "vectors.safetensors"
 CHECKPOINT = "checkpoint.safetensors"
 LOG = "log.jsonl"
 ENCODER = "encoder"
-FILES = (CONFIG, VOCABULARY, VECTORS, WEIGHTS, CHECKPOINT, LOG)
+FILES = (CONFIG, VOCABULARY, VECTORS, WEIGHTS, CHECKPOINT, LOG, *SEGMENTER_FILES)
 
 
 def save_settings(

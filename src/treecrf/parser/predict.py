@@ -29,6 +29,7 @@ from treecrf.parser.options import Decoder
 from treecrf.parser.pipeline import pipelined, windows
 from treecrf.parser.pretrained import Pretrained
 from treecrf.parser.vocab import Vocabulary
+from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.treebank import Sentence
 
 __all__ = ["Parser", "load"]
@@ -51,6 +52,7 @@ def load(path: str | Path, *, device: str = "auto") -> "Parser":
             vectors=load_vectors(folder, vocabulary),
             pretrained=pretrained,
             device=device,
+            folder=folder,
         )
     except RuntimeError as error:  # torch lists what does not fit
         problem = str(error).splitlines()[-1].strip()
@@ -75,11 +77,14 @@ class Parser:
         vectors: Tensor | None = None,
         pretrained: Pretrained | None = None,
         device: str = "auto",
+        folder: Path | None = None,
     ) -> None:
         self.config = config
         self.vocabulary = vocabulary
         self._vectors = vectors
         self._pretrained = pretrained
+        self._folder = folder  # where the segmenter is, which is loaded when it is first needed
+        self._segmenter: Segmenter | None = None
         self.device = choose_device(device)
         # No time goes into numbers that are replaced at once; encoders of transformers have some
         # that are not.
@@ -100,6 +105,31 @@ class Parser:
             vectors=self._vectors,
             pretrained=self._pretrained,
         )
+        if self._segmenter is not None or (self._folder and has_segmenter(self._folder)):
+            self.segmenter.save(Path(path))
+
+    @property
+    def segmenter(self) -> Segmenter:
+        """What cuts raw text into sentences and words, where the model has it."""
+        if self._segmenter is None:
+            if self._folder is None or not has_segmenter(self._folder):
+                raise ParserError(
+                    "this model has no segmenter for raw text: train one with `treecrf train "
+                    "--segmenter`, or give it words"
+                )
+            self._segmenter = Segmenter.load(self._folder, device=self.device)
+        return self._segmenter
+
+    def parse(self, text: str) -> list[Sentence]:
+        """The trees of raw text, cut into sentences and words first."""
+        return list(self.parse_text([text]))
+
+    def parse_text(
+        self, pieces: Iterable[str], *, decoder: Decoder | None = None, probs: bool = True
+    ) -> Iterator[Sentence]:
+        """The trees of raw text that comes in pieces of any size; memory stays bounded."""
+        sentences = self.segmenter.segment_stream(pieces)
+        return self.parse_stream(sentences, decoder=decoder, probs=probs)
 
     def parse_tokens(
         self,

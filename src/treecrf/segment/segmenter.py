@@ -19,13 +19,19 @@ from treecrf.segment.multiwords import Splitter
 from treecrf.segment.network import OUTPUTS, CharacterNetwork
 from treecrf.treebank import Sentence
 
-__all__ = ["Segmenter"]
+__all__ = ["FILES", "Segmenter", "has_segmenter"]
 
 SETTINGS = "segmenter.json"
 WEIGHTS = "segmenter.safetensors"
+FILES = (SETTINGS, WEIGHTS)
 _FORMAT = "treecrf segmenter 1"
 
 _WINDOWS = 32  # that are read side by side
+
+
+def has_segmenter(folder: Path) -> bool:
+    """Whether there is a segmenter in a folder."""
+    return (folder / SETTINGS).is_file()
 
 
 class Segmenter:
