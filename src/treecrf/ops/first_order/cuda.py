@@ -5,7 +5,8 @@ from torch import Tensor
 
 from treecrf.ops import host
 from treecrf.ops.first_order.kernels import CHARTS, FLOWS, MARKS, backtrack, inside, outside
-from treecrf.ops.fused import backtrack_block, barrier_counters, launches, options, work_shape
+from treecrf.ops.fused import backtrack_block, barrier_counters, launches, options
+from treecrf.ops.shapes import work_shape
 
 
 def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:

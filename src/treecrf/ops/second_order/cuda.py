@@ -4,8 +4,9 @@ import torch
 from torch import Tensor
 
 from treecrf.ops import host
-from treecrf.ops.fused import backtrack_block, barrier_counters, launches, options, work_shape
+from treecrf.ops.fused import backtrack_block, barrier_counters, launches, options
 from treecrf.ops.second_order.kernels import CHARTS, FLOWS, MARKS, backtrack, inside, outside
+from treecrf.ops.shapes import work_shape
 
 
 def log_partition(
