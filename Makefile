@@ -11,8 +11,8 @@ DEMO := build/demo
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help parse install test check format fuzz check-roundtrip bench-ops profile-ops bench-io \
-    bench-pseudoprojective check-stream clean
+.PHONY: help parse install test check format fuzz check-roundtrip check-stream bench-ops profile-ops \
+    bench-shapes bench-io bench-pseudoprojective clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -62,6 +62,9 @@ bench-ops: $(INSTALLED) ## time inside, outside and decoding for each backend
 
 profile-ops: $(INSTALLED) ## tell how much of a call is kernels
 	@$(BIN)/python -m benchmarks.profile $(ARGS)
+
+bench-shapes: $(INSTALLED) ## time other tiles and teams beside those of the fused CUDA kernels
+	@$(BIN)/python -m benchmarks.shapes $(ARGS)
 
 bench-io: $(INSTALLED) ## time reading and writing beside the package conllu
 	@$(BIN)/python -m benchmarks.io $(TREEBANKS) $(ARGS)

@@ -1,6 +1,7 @@
-"""The benchmarks that need treebanks run on a small one."""
+"""The benchmarks that need treebanks run on a small one, that of shapes on short sentences."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,9 +21,12 @@ def treebanks(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
+def run(
+    *arguments: object, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    settings = os.environ | (environment or {})
+    return subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env=settings)
 
 
 def test_io_compares_with_conllu(treebanks: Path) -> None:
@@ -67,3 +71,33 @@ def test_roundtrip_says_what_differs(treebanks: Path) -> None:
 def test_a_folder_without_treebanks_is_named(tmp_path: Path) -> None:
     result = run("benchmarks.roundtrip", tmp_path)
     assert result.stderr.startswith(f"no **/*.conllu in {tmp_path}; make ... TREEBANKS=FOLDER")
+
+
+def test_shapes_are_timed_beside_the_chosen_one(tmp_path: Path) -> None:
+    figures = tmp_path / "shapes.json"
+    options = ("--lengths", 2, "--seconds", 0, "--json", figures)
+    result = run("benchmarks.shapes", *options, environment={"TRITON_INTERPRET": "1"})
+    assert result.returncode == 0, result.stderr
+    assert "| first_order  | 1 x 2 | 16 x 16, 4 warps, team of 1 |" in result.stdout
+    rows = json.loads(figures.read_text())["rows"]
+    assert [row["family"] for row in rows] == ["first_order", "second_order"]
+    assert [list(row["milliseconds"]) for row in rows] == [
+        [
+            "16 x 16, 4 warps, team of 1",
+            "8 x 16, 4 warps, team of 1",
+            "32 x 16, 4 warps, team of 1",
+            "16 x 8, 4 warps, team of 1",
+            "16 x 32, 4 warps, team of 1",
+            "16 x 16, 2 warps, team of 1",
+            "16 x 16, 8 warps, team of 1",
+        ]
+    ] * 2
+
+
+def test_shapes_need_a_gpu_or_the_interpreter() -> None:
+    nothing = {"TRITON_INTERPRET": "0", "CUDA_VISIBLE_DEVICES": ""}
+    result = run("benchmarks.shapes", environment=nothing)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("the fused kernels need Triton and a CUDA device")
+    assert result.stderr.count("\n") == 1

@@ -27,11 +27,6 @@ def family(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-@pytest.fixture(params=[False, True], ids=["single", "multi"])
-def multiroot(request: pytest.FixtureRequest) -> bool:
-    return request.param
-
-
 def module(family: str, name: str = "cpu") -> ModuleType:
     return importlib.import_module(f"treecrf.ops.{family}.{name}")
 

@@ -78,10 +78,23 @@ class Trees:
 
     def index(self, heads: Tensor) -> int:
         """Where a head sequence stands in the list; it must be there, padded with 0."""
-        assert not heads[self.words + 1 :].any(), f"padding is not 0: {heads.tolist()}"
-        found = (self.heads == heads[: self.words + 1].cpu()).all(1).nonzero()
-        assert len(found) == 1, f"{heads.tolist()} is not one of the trees"
-        return int(found)
+        return int(self.indices(heads[None]))
+
+    def indices(self, heads: Tensor) -> Tensor:
+        """Where head sequences `[row, token]` stand in the list, each of them being there."""
+        heads = heads.cpu()
+        assert not heads[:, self.words + 1 :].any(), f"padding is not 0: {heads.tolist()}"
+        wanted = self._numbers(heads[:, : self.words + 1])
+        listed = self._numbers(self.heads)
+        found = torch.searchsorted(listed, wanted)
+        strange = heads[listed[found.clamp(max=len(listed) - 1)] != wanted]
+        assert not len(strange), f"{strange.tolist()} are not among the trees"
+        return found
+
+    def _numbers(self, heads: Tensor) -> Tensor:
+        """Head sequences as numbers `[row]`, the heads being their digits, in the list's order."""
+        assert ((heads >= 0) & (heads <= self.words)).all(), f"not heads: {heads.tolist()}"
+        return heads @ (self.words + 1) ** torch.arange(self.words, -1, -1)
 
     def cross_entropy(self, other: "Trees") -> Tensor:
         if not len(self.heads):

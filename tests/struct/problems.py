@@ -11,6 +11,7 @@ from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeC
 FAMILIES = ["first_order", "second_order", "nonprojective"]
 BACKENDS = ["torch", "numba", "triton"]
 NEGATIVE_INFINITY = float("-inf")
+LONGEST = 6  # words of the longest sentence whose trees are few enough to list
 
 Distribution = ProjectiveTreeCRF | SiblingTreeCRF | NonProjectiveTreeCRF
 
@@ -141,11 +142,6 @@ def random_problem(
         allowed=allowed,
     )
     return problem.with_junk(junk)
-
-
-def longest(family: str) -> int:
-    """The longest sentence whose trees are few enough to list."""
-    return 5 if family == "nonprojective" else 6
 
 
 def problems(family: str, *, words: int, sentences: int) -> st.SearchStrategy[Problem]:

@@ -9,10 +9,10 @@ from tests.struct.expected import Expected
 from tests.struct.problems import (
     BACKENDS,
     FAMILIES,
+    LONGEST,
     NEGATIVE_INFINITY,
     Problem,
     device_of,
-    longest,
     random_problem,
 )
 from treecrf.ops import use_backend
@@ -129,7 +129,7 @@ def answers(problem: Problem) -> list[Tensor]:
 @pytest.mark.parametrize("family", FAMILIES)
 def test_float32_is_close_to_enumeration(family: str, multiroot: bool, backend: str) -> None:
     """Within 1e-4 for scores up to 10 in magnitude."""
-    words = longest(family) if backend != "triton" else 4
+    words = LONGEST if backend != "triton" else 4
     problem = random_problem(
         family, [words, words - 1], multiroot=multiroot, magnitude=10.0, dtype=torch.float32
     )

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 import treecrf
 from treecrf.cli import compare, data, evaluate, parse, score, train
 from treecrf.parser.errors import ParserError
+from treecrf.segment.errors import SegmentError
 from treecrf.treebank.errors import TreebankError
 
 __all__ = ["app", "main"]
@@ -25,7 +26,7 @@ class _Group(TyperGroup):
         """Turn what a user can put right into one line and exit code 2; the rest is a bug."""
         try:
             return super().invoke(ctx)
-        except (TreebankError, ParserError) as error:
+        except (TreebankError, ParserError, SegmentError) as error:
             problem = str(error)
         except OSError as error:
             if error.errno == errno.EPIPE:  # `treecrf ... | head` has seen enough

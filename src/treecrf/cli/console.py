@@ -13,9 +13,18 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from treecrf.parser.train import Epoch, Step, Training
+    from treecrf.segment.train import SegmenterEpoch
     from treecrf.treebank import Sentence
 
-__all__ = ["counted", "print_json", "print_table", "print_training", "print_tree", "track"]
+__all__ = [
+    "counted",
+    "print_json",
+    "print_segmenter_epoch",
+    "print_table",
+    "print_training",
+    "print_tree",
+    "track",
+]
 
 Item = TypeVar("Item")
 OnStep: TypeAlias = Callable[["Step"], None]
@@ -101,6 +110,18 @@ def track(items: Iterable[Item], what: str, *, total: int | None = None) -> Iter
         spinner, name, count, TimeElapsedColumn(), console=console, transient=True
     ) as bar:
         yield from bar.track(items, total=total, description=what)
+
+
+def print_segmenter_epoch(epoch: "SegmenterEpoch") -> None:
+    """A line about an epoch of a segmenter."""
+    best = "*" if epoch.best_epoch == epoch.epoch else " "
+    scores = epoch.scores
+    print(
+        f"segmenter epoch {epoch.epoch:>3}  loss {epoch.loss:7.4f}  dev sentences "
+        f"{100 * scores.sentences.f1:6.2f}  tokens {100 * scores.tokens.f1:6.2f}  words "
+        f"{100 * scores.words.f1:6.2f} {best}  {datetime.timedelta(seconds=round(epoch.seconds))}",
+        flush=True,
+    )
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from treecrf.cli.options import Device
 from treecrf.parser.options import Loss, Nonprojective
 
 if TYPE_CHECKING:
-    pass
+    from treecrf.parser import Training
 
 __all__ = ["train"]
 
@@ -41,6 +41,12 @@ def train(
         str | None,
         typer.Option(metavar="FILE", help="Pretrained word vectors: GloVe, word2vec, fastText."),
     ] = None,
+    segmenter: Annotated[
+        bool,
+        typer.Option(
+            "--segmenter", help="Train what cuts raw text into sentences and words as well."
+        ),
+    ] = False,
     init: Annotated[
         Path | None,
         typer.Option(metavar="DIR", help="Start from the weights of another model."),
@@ -92,3 +98,24 @@ def train(
     training.max_minutes = max_minutes
     with print_training(training, out) as (training.on_step, training.on_epoch):
         run(training, out, resume=resume)
+    if segmenter:
+        _train_segmenter(train, dev, out, training)
+
+
+def _train_segmenter(train: list[str], dev: str, out: Path, training: "Training") -> None:
+    """Train a segmenter on the text of the same files, unless the folder has one already."""
+    from treecrf.cli.console import print_segmenter_epoch
+    from treecrf.segment import SegmenterConfig, train_segmenter
+    from treecrf.segment.segmenter import has_segmenter
+    from treecrf.treebank import read_conllu
+
+    if has_segmenter(out):
+        return
+    sentences = [sentence for file in train for sentence in read_conllu(file)]
+    train_segmenter(
+        sentences,
+        list(read_conllu(dev)),
+        SegmenterConfig(seed=training.config.seed),
+        device=training.device,
+        on_epoch=print_segmenter_epoch,
+    ).save(out)

@@ -1,5 +1,6 @@
 """What back-propagation through an inside pass answers: marginals, best trees, draws."""
 
+import math
 from collections.abc import Callable
 
 import torch
@@ -18,13 +19,22 @@ def marginals(inside: Inside, scores: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 
 def best_heads(inside: Inside, scores: tuple[Tensor, ...]) -> Tensor:
-    """Heads `[batch, k, N]` of the trees whose scores the pass gives, a row of -1 for none."""
+    """Heads `[batch, k, N]` of the trees whose scores the pass gives, a row of -1 for none.
+
+    The gradient of a tree's score marks its arcs with 1. Weighted by powers of two, the scores of
+    as many trees as a mantissa has bits share one backward pass: the bits of an arc's gradient tell
+    which of them use it, and nothing carries over, since a tree uses an arc once.
+    """
     with torch.inference_mode(False), torch.enable_grad():
         leaves = _leaves(scores)
         values = inside(*leaves)
-        trees = [_marked_heads(_gradients(value, leaves)[0]) for value in values.unbind(-1)]
+        trees = []
+        for some in values.split(_mantissa_bits(values.dtype), dim=-1):
+            rank = torch.arange(some.shape[-1], device=some.device)
+            marks = _gradients(some * (1 << rank), leaves)[0].long()  # [batch, dependent, head]
+            trees.append(_marked_heads(marks.unsqueeze(1) >> rank[:, None, None] & 1))
     exists = (values > float("-inf")).unsqueeze(-1)
-    return torch.where(exists, torch.stack(trees, dim=1), -1)
+    return torch.where(exists, torch.cat(trees, dim=1), -1)
 
 
 def drawn_heads(inside: Inside, scores: tuple[Tensor, ...], *, draws: int) -> Tensor:
@@ -54,6 +64,11 @@ def _gradients(values: Tensor, leaves: tuple[Tensor, ...]) -> tuple[Tensor, ...]
     )
 
 
+def _mantissa_bits(dtype: torch.dtype) -> int:
+    """How many powers of two a number of this type adds up exactly."""
+    return 1 - round(math.log2(torch.finfo(dtype).eps))
+
+
 def _marked_heads(arcs: Tensor) -> Tensor:
-    """Heads `[batch, N]` of trees whose arcs `[batch, dependent, head]` are 1, all others 0."""
+    """Heads `[..., N]` of trees whose arcs `[..., dependent, head]` are 1, all others 0."""
     return arcs.argmax(dim=-1)

@@ -1,51 +1,19 @@
-"""What the fused CUDA kernels share: the shape of the work, a barrier between widths, safe sums.
+"""What the fused CUDA kernels share: how they are launched, a barrier between widths, safe sums.
 
 A kernel does a whole pass in one launch. Each sentence gets one program or, when sentences are long
 and few, a team of them. At each span width the programs of a team share out the positions; a
 barrier stands between widths. A tile is `[position, split]`, the splits being contiguous in memory.
 """
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 import triton
 import triton.language as tl
 
+from treecrf.ops.shapes import WorkShape
+
 INTERPRETED: bool = triton.knobs.runtime.interpret
-
-
-@dataclass(frozen=True)
-class WorkShape:
-    """How many programs a sentence gets, and the tile that each of them works on."""
-
-    team: int
-    block_positions: int
-    block_splits: int
-    warps: int
-
-
-def work_shape(batch: int, tokens: int, device: torch.device) -> WorkShape:
-    """The shape for a batch: small tiles for short sentences, teams of programs for long and few.
-
-    Each shape is compiled once, so there are three tiles; the size of a team multiplies them.
-    """
-    if tokens <= 32:
-        return WorkShape(team=1, block_positions=16, block_splits=16, warps=4)
-    if tokens <= 256:
-        shape = WorkShape(team=1, block_positions=16, block_splits=32, warps=4)
-    else:
-        shape = WorkShape(team=1, block_positions=8, block_splits=128, warps=8)
-    if tokens <= 64 or device.type != "cuda":
-        return shape
-    # A team must run all at once, or its barrier would wait for ever. Eight warps fit on a
-    # multiprocessor whatever their registers.
-    processors = torch.cuda.get_device_properties(device).multi_processor_count
-    room = processors * (8 // shape.warps) // max(batch, 1)
-    team = 1
-    while 2 * team <= min(room, triton.cdiv(tokens, shape.block_positions)):
-        team *= 2
-    return replace(shape, team=team)
 
 
 def barrier_counters(lengths: torch.Tensor, shape: WorkShape) -> torch.Tensor:

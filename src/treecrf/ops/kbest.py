@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from treecrf.ops.lanes import Floats, Integers, compiled
+from treecrf.ops.compiling import compiled
+from treecrf.ops.lanes import Floats, Integers
 
 __all__ = [
     "Heap",

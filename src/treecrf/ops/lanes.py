@@ -5,15 +5,11 @@ A kernel over lanes reads as if it were for one sentence; each operation is one 
 Arrays hold lanes innermost: the vector at `position` is `array[position * LANES :][:LANES]`.
 """
 
-import hashlib
 import inspect
 import operator
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-import numba
 import numpy as np
 import numpy.typing as npt
 from llvmlite import ir
@@ -28,9 +24,7 @@ __all__ = [
     "Integers",
     "Vector",
     "any_above",
-    "compiled",
     "gather",
-    "kernel",
     "load",
     "load_offsets",
     "maximum",
@@ -47,36 +41,9 @@ DOUBLE = ir.DoubleType()
 DOUBLES = ir.VectorType(DOUBLE, LANES)
 INTEGERS = ir.VectorType(ir.IntType(64), LANES)
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.int64]
 Vector = Any  # what `doubles` is to a type checker: it exists in compiled code only
-
-
-def kernel(function: Function) -> Function:
-    """Compiles a function on its first call, to run without the GIL, and keeps it on disk."""
-    # Numba names the file on disk after the function, and looks no further than its own module
-    # for changes: the digest makes it notice changes in what the function calls.
-    function.__qualname__ += f"_{_digest_of_sources()}"
-    jitted: Function = numba.njit(nogil=True, cache=True, error_model="numpy")(function)
-    return jitted
-
-
-def compiled(function: Function) -> Function:
-    """Compiles a function together with the kernels that call it."""
-    jitted: Function = numba.njit(nogil=True, error_model="numpy")(function)
-    return jitted
-
-
-@cache
-def _digest_of_sources() -> str:
-    """Of all modules that take part in kernels; they have in common that they import this one."""
-    digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        source = path.read_bytes()
-        if b"treecrf.ops.lanes" in source or path.samefile(__file__):
-            digest.update(source)
-    return digest.hexdigest()[:12]
 
 
 class Lanes(types.Type):

@@ -3,9 +3,9 @@
 import numpy as np
 import numpy.typing as npt
 import torch
-from numba import njit
 from torch import Tensor
 
+from treecrf.ops.compiling import kernel
 from treecrf.ops.threads import run_in_threads
 
 
@@ -27,7 +27,7 @@ def mask_and_shift(
     return torch.from_numpy(arcs), torch.from_numpy(best)
 
 
-@njit(nogil=True, cache=True)
+@kernel
 def _mask_and_shift(
     arc_scores: npt.NDArray[np.floating],
     lengths: npt.NDArray[np.int64],

@@ -8,7 +8,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from treecrf.ops.lanes import LANES, Floats, Integers, Vector, compiled, load, load_offsets, scatter
+from treecrf.ops.compiling import compiled
+from treecrf.ops.lanes import LANES, Floats, Integers, Vector, load, load_offsets, scatter
 from treecrf.ops.threads import run_in_threads
 
 __all__ = [

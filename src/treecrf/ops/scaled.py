@@ -11,6 +11,7 @@ from typing import Any
 
 from llvmlite import ir
 
+from treecrf.ops.compiling import compiled
 from treecrf.ops.lanes import (
     DOUBLES,
     INTEGERS,
@@ -18,7 +19,6 @@ from treecrf.ops.lanes import (
     Floats,
     Vector,
     any_above,
-    compiled,
     constant,
     doubles,
     integer_constant,

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from treecrf.ops.lanes import LANES, Vector, compiled, load, maximum
+from treecrf.ops.compiling import compiled
+from treecrf.ops.lanes import LANES, Vector, load, maximum
 from treecrf.ops.scaled import CELL, Row
 
 __all__ = ["choose", "largest_sum"]

@@ -1,6 +1,6 @@
 """Batches of sentences on a device, cut by tokens and by memory."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,11 +8,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from treecrf.parser.constraints import Constraints
 from treecrf.parser.encoding import Annotation, EncodedSentences
 from treecrf.parser.forms import Integers, pack, pack_forms
 from treecrf.parser.pieces import cut_windows
 
-__all__ = ["CELLS", "Batch", "cut_batches", "make_batch", "shuffled_batches"]
+__all__ = ["CELLS", "Batch", "allowed_arcs", "cut_batches", "make_batch", "shuffled_batches"]
 
 # Cells of the largest tensor of a batch, [batch, dependent, head, sibling] of the second order: a
 # quarter of a gigabyte in single precision. One sentence may be larger.
@@ -185,3 +186,19 @@ def shuffled_batches(
     order = order[np.argsort(bucket, kind="stable")]
     batches = list(cut_batches(lengths, order, tokens=tokens, cells=cells))
     return [batches[place] for place in random.permutation(len(batches))]
+
+
+def allowed_arcs(
+    constraints: Sequence[Constraints], width: int, *, device: torch.device
+) -> Tensor | None:
+    """Which arcs are allowed, `[batch, dependent, head]`; None where all are."""
+    if not any(constraints):
+        return None
+    allowed = torch.ones(len(constraints), width, width, dtype=torch.bool)
+    for row, constraint in enumerate(constraints):
+        for dependent, head in constraint.held.items():
+            allowed[row, dependent] = False
+            allowed[row, dependent, head] = True
+        for dependent, heads in constraint.forbidden.items():
+            allowed[row, dependent, list(heads)] = False
+    return allowed.to(device)

@@ -7,15 +7,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor
 
+from treecrf.nn.storage import StorageError, load_tensors, replace_file, save_tensors
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.presets import load_config
 from treecrf.parser.pretrained import Pretrained, copy_description, load_pretrained
 from treecrf.parser.vocab import Vocabulary
+from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 
 __all__ = [
     "damaged",
@@ -37,7 +37,7 @@ VECTORS = "vectors.safetensors"
 CHECKPOINT = "checkpoint.safetensors"
 LOG = "log.jsonl"
 ENCODER = "encoder"
-FILES = (CONFIG, VOCABULARY, VECTORS, WEIGHTS, CHECKPOINT, LOG)
+FILES = (CONFIG, VOCABULARY, VECTORS, WEIGHTS, CHECKPOINT, LOG, *SEGMENTER_FILES)
 
 
 def save_settings(
@@ -53,19 +53,19 @@ def save_settings(
     if pretrained is not None and pretrained.folder != folder / ENCODER:
         copy_description(pretrained.folder, folder / ENCODER)
     if vectors is not None:
-        _save(folder / VECTORS, {"vectors": vectors}, {"format": "treecrf vectors 1"})
+        save_tensors(folder / VECTORS, {"vectors": vectors}, {"format": "treecrf vectors 1"})
     replace_file(folder / VOCABULARY, vocabulary.to_json().encode())
     replace_file(folder / CONFIG, config.to_toml().encode())
 
 
 def save_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
     """Write the weights of a model in the place of those that are there."""
-    _save(folder / WEIGHTS, weights, {"format": "treecrf model 1"})
+    save_tensors(folder / WEIGHTS, weights, {"format": "treecrf model 1"})
 
 
 def save_checkpoint(folder: Path, tensors: Mapping[str, Tensor], state: Mapping[str, Any]) -> None:
     """Write what training goes on from: tensors, and what JSON can hold."""
-    _save(
+    save_tensors(
         folder / CHECKPOINT, tensors, {"format": "treecrf checkpoint 1", "state": json.dumps(state)}
     )
 
@@ -153,19 +153,6 @@ def damaged(folder: Path, problem: str) -> ParserError:
     )
 
 
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file so that the path has the old content or the new, never a part of it."""
-    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def _check_folder(folder: Path) -> None:
     missing = [name for name in (CONFIG, VOCABULARY, WEIGHTS) if not (folder / name).is_file()]
     if not folder.is_dir():
@@ -180,17 +167,8 @@ def _check_folder(folder: Path) -> None:
         raise ParserError(f"{folder}: not a model folder: it has no {' and no '.join(missing)}")
 
 
-def _save(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
-    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    replace_file(path, save(plain, metadata))
-
-
 def _load(path: Path, form: str) -> tuple[dict[str, Tensor], dict[str, str]]:
     try:
-        with safe_open(path, "pt") as file:
-            metadata = file.metadata() or {}
-            if metadata.get("format") != form:
-                raise ParserError(f"{path}: not a file of this version of treecrf ({form})")
-            return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
-    except (OSError, SafetensorError) as error:
-        raise ParserError(f"{path}: damaged, or not a safetensors file: {error}") from None
+        return load_tensors(path, form)
+    except StorageError as error:
+        raise ParserError(str(error)) from None

@@ -3,13 +3,10 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import torch
-from torch import Tensor
-
 from treecrf.parser.errors import ParserError
 from treecrf.treebank import Sentence
 
-__all__ = ["FREE", "Constraints", "allowed_arcs", "constraints_of", "kept_from"]
+__all__ = ["FREE", "Constraints", "constraints_of", "kept_from"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,19 +61,3 @@ def constraints_of(
         keep = held[number] if held is not None else None
         avoid = forbidden[number] if forbidden is not None else None
         yield Constraints(held=keep or {}, forbidden=avoid or {}) if keep or avoid else FREE
-
-
-def allowed_arcs(
-    constraints: Sequence[Constraints], width: int, *, device: torch.device
-) -> Tensor | None:
-    """Which arcs are allowed, `[batch, dependent, head]`; None where all are."""
-    if not any(constraints):
-        return None
-    allowed = torch.ones(len(constraints), width, width, dtype=torch.bool)
-    for row, constraint in enumerate(constraints):
-        for dependent, head in constraint.held.items():
-            allowed[row, dependent] = False
-            allowed[row, dependent, head] = True
-        for dependent, heads in constraint.forbidden.items():
-            allowed[row, dependent, list(heads)] = False
-    return allowed.to(device)

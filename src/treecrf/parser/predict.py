@@ -8,27 +8,28 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from treecrf.parser.batch import Batch, cut_batches, make_batch
+from treecrf.parser.assigning import Assigner, TreeArrays
+from treecrf.parser.batch import Batch, allowed_arcs, cut_batches, make_batch
 from treecrf.parser.checkpoint import load_settings, load_vectors, load_weights, save_model
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import (
     FREE,
     Constraints,
-    allowed_arcs,
     constraints_of,
     kept_from,
 )
-from treecrf.parser.decode import Decoded, NoAllowedTreeError, decode, decode_best
+from treecrf.parser.decode import NoAllowedTreeError, decode, decode_best
 from treecrf.parser.device import choose_device, fast_products
-from treecrf.parser.encoding import encode
+from treecrf.parser.encoding import EncodedSentences, encode
 from treecrf.parser.errors import ParserError
+from treecrf.parser.gathering import Gathered
 from treecrf.parser.loss import TreeCRF, distribution
 from treecrf.parser.model import Scorer
 from treecrf.parser.options import Decoder
 from treecrf.parser.pipeline import pipelined, windows
 from treecrf.parser.pretrained import Pretrained
-from treecrf.parser.trees import TreeNamer
 from treecrf.parser.vocab import Vocabulary
+from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.treebank import Sentence
 
 __all__ = ["Parser", "load"]
@@ -37,11 +38,6 @@ Words = Sequence[str] | Sentence
 
 # Words in a batch: enough to keep the device busy.
 _BATCH_WORDS = {"cpu": 4_000, "cuda": 20_000}
-
-# What is said of a tree in comments.
-_LOG_PROB = "# log_prob = "
-_CROSSING = "# decoder = mst (no projective tree has the heads that were kept)"
-_OWN_COMMENTS = (_LOG_PROB, _CROSSING)
 
 
 def load(path: str | Path, *, device: str = "auto") -> "Parser":
@@ -56,6 +52,7 @@ def load(path: str | Path, *, device: str = "auto") -> "Parser":
             vectors=load_vectors(folder, vocabulary),
             pretrained=pretrained,
             device=device,
+            folder=folder,
         )
     except RuntimeError as error:  # torch lists what does not fit
         problem = str(error).splitlines()[-1].strip()
@@ -80,17 +77,23 @@ class Parser:
         vectors: Tensor | None = None,
         pretrained: Pretrained | None = None,
         device: str = "auto",
+        folder: Path | None = None,
     ) -> None:
         self.config = config
         self.vocabulary = vocabulary
         self._vectors = vectors
         self._pretrained = pretrained
+        self._folder = folder  # where the segmenter is, which is loaded when it is first needed
+        self._segmenter: Segmenter | None = None
         self.device = choose_device(device)
-        with torch.device("meta"):  # no time goes into numbers that are replaced at once
+        # No time goes into numbers that are replaced at once; encoders of transformers have some
+        # that are not.
+        native = pretrained is None or pretrained.native
+        with torch.device("meta" if native else "cpu"):
             scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
         scorer.load_state_dict(dict(weights), assign=True)
         self.scorer = scorer.to(self.device).eval()
-        self._namer = TreeNamer(vocabulary, config)
+        self._assigner = Assigner(vocabulary, config)
 
     def save(self, path: str | Path) -> None:
         """Write a model folder that `treecrf.load` takes."""
@@ -102,6 +105,31 @@ class Parser:
             vectors=self._vectors,
             pretrained=self._pretrained,
         )
+        if self._segmenter is not None or (self._folder and has_segmenter(self._folder)):
+            self.segmenter.save(Path(path))
+
+    @property
+    def segmenter(self) -> Segmenter:
+        """What cuts raw text into sentences and words, where the model has it."""
+        if self._segmenter is None:
+            if self._folder is None or not has_segmenter(self._folder):
+                raise ParserError(
+                    "this model has no segmenter for raw text: train one with `treecrf train "
+                    "--segmenter`, or give it words"
+                )
+            self._segmenter = Segmenter.load(self._folder, device=self.device)
+        return self._segmenter
+
+    def parse(self, text: str) -> list[Sentence]:
+        """The trees of raw text, cut into sentences and words first."""
+        return list(self.parse_text([text]))
+
+    def parse_text(
+        self, pieces: Iterable[str], *, decoder: Decoder | None = None, probs: bool = True
+    ) -> Iterator[Sentence]:
+        """The trees of raw text that comes in pieces of any size; memory stays bounded."""
+        sentences = self.segmenter.segment_stream(pieces)
+        return self.parse_stream(sentences, decoder=decoder, probs=probs)
 
     def parse_tokens(
         self,
@@ -157,11 +185,14 @@ class Parser:
             sentence = _sentence(words)
             limit = kept_from(sentence) if keep_heads else FREE
             limit.check(sentence)
-            batch, allowed = self._one_batch([sentence], [limit])
+            encoded = encode([sentence], self.vocabulary, self.config)
+            batch, allowed = self._one_batch(encoded, [limit])
             ranked = []
             for decoded in decode_best(self.scorer, batch, k, config=self.config, allowed=allowed):
                 if decoded.heads[0, 0] >= 0:
-                    ranked.append(self._assigned(sentence, limit, decoded, 0))
+                    gathered = Gathered(encoded)
+                    gathered.add(batch.rows, decoded)
+                    ranked += self._assigner.assign([sentence], [limit], gathered.arrays())
             if not ranked:
                 raise ParserError(f"{sentence.where}: no projective tree has the heads to be kept")
             yield ranked
@@ -182,7 +213,9 @@ class Parser:
         limits = list(constraints_of(len(given), constraints, forbidden))
         for sentence, limit in zip(given, limits, strict=True):
             limit.check(sentence)
-        batch, allowed = self._one_batch(given, limits)
+        if not given:
+            raise ParserError("there is no sentence")
+        batch, allowed = self._one_batch(encode(given, self.vocabulary, self.config), limits)
         back = torch.from_numpy(np.argsort(batch.rows)).to(self.device)
         with torch.no_grad():
             roles = self.scorer(batch)
@@ -201,12 +234,9 @@ class Parser:
         return self.config if decoder is None else replace(self.config, decoder=decoder)
 
     def _one_batch(
-        self, sentences: list[Sentence], limits: list[Constraints]
+        self, encoded: EncodedSentences, limits: list[Constraints]
     ) -> tuple[Batch, Tensor | None]:
-        if not sentences:
-            raise ParserError("there is no sentence")
-        encoded = encode(sentences, self.vocabulary, self.config)
-        batch = make_batch(encoded, np.arange(len(sentences)), device=self.device)
+        batch = make_batch(encoded, np.arange(len(encoded)), device=self.device)
         sorted_limits = [limits[row] for row in batch.rows]
         return batch, allowed_arcs(sorted_limits, batch.grid[1], device=self.device)
 
@@ -224,53 +254,32 @@ class Parser:
             if limit:
                 limit.check(sentence)
         encoded = encode(sentences, self.vocabulary, self.config)
+        try:
+            arrays = self.decode(encoded, limits, config=config, probs=probs)
+        except NoAllowedTreeError as error:
+            raise error.named(sentences[error.row].where) from None
+        return self._assigner.assign(sentences, limits, arrays)
+
+    def decode(
+        self,
+        encoded: EncodedSentences,
+        limits: Sequence[Constraints],
+        *,
+        config: Config,
+        probs: bool,
+    ) -> TreeArrays:
+        """The trees of encoded sentences as numbers: what is done on the device."""
         order = np.argsort(-encoded.lengths, kind="stable")
-        parsed: list[Sentence | None] = [None] * len(window)
+        gathered = Gathered(encoded)
         for rows in cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS[self.device.type]):
             batch = make_batch(encoded, rows, device=self.device)
             allowed = allowed_arcs(
                 [limits[row] for row in batch.rows], batch.grid[1], device=self.device
             )
-            try:
-                with fast_products():
-                    decoded = decode(
-                        self.scorer, batch, config=config, allowed=allowed, probs=probs
-                    )
-            except NoAllowedTreeError as error:
-                raise error.named(sentences[error.row].where) from None
-            for place, row in enumerate(batch.rows.tolist()):
-                parsed[row] = self._assigned(sentences[row], limits[row], decoded, place)
-        return parsed  # type: ignore[return-value]
-
-    def _assigned(
-        self, sentence: Sentence, limit: Constraints, decoded: Decoded, place: int
-    ) -> Sentence:
-        """The sentence with the tree that was decoded for it."""
-        words = slice(1, len(sentence) + 1)
-        heads, deprels = self._namer.name(
-            decoded.heads[place, words].tolist(),
-            decoded.relations[place, words].tolist(),
-            held={*limit.held, *limit.forbidden},  # put back, an arc might be a forbidden one
-        )
-        for word, label in limit.labels.items():
-            deprels[word - 1] = label
-        comments = []
-        if decoded.log_probs is not None:
-            comments.append(f"{_LOG_PROB}{decoded.log_probs[place]:.4f}")
-        if decoded.crossing is not None and decoded.crossing[place]:
-            comments.append(_CROSSING)
-        parsed = sentence.with_tree(
-            heads,
-            deprels,
-            probs=None if decoded.probs is None else decoded.probs[place, words].tolist(),
-            upos=None
-            if decoded.upos is None
-            else [self.vocabulary.upos[tag] for tag in decoded.upos[place, words].tolist()],
-        )
-        # Those of a tree that it had before are not about this one.
-        kept = [comment for comment in parsed.comments if not comment.startswith(_OWN_COMMENTS)]
-        parsed.comments = kept + comments
-        return parsed
+            with fast_products():
+                decoded = decode(self.scorer, batch, config=config, allowed=allowed, probs=probs)
+            gathered.add(batch.rows, decoded)
+        return gathered.arrays()
 
 
 def _sentence(words: Words) -> Sentence:

@@ -16,7 +16,7 @@ from treecrf.treebank.files import (
 )
 from treecrf.treebank.sentence import Sentence
 
-__all__ = ["Input", "find_input", "read_sentences", "read_tokens"]
+__all__ = ["Input", "find_input", "parse_input", "read_sentences", "read_tokens"]
 
 Input: TypeAlias = Literal["conllu", "tokens"]
 
@@ -47,10 +47,17 @@ def read_sentences(source: File, *, multiroot: bool = True) -> Iterator[Sentence
     """The sentences of a file, read as `read_conllu` or `read_tokens` does: see `find_input`."""
     with open_source(source) as (file, name):
         kind, chunks = find_input(read_chunks(file), name)
-        if kind == "conllu":
-            yield from parse_chunks(chunks, name, columns="gold", multiroot=multiroot)
-        else:
-            yield from _split_lines(chunks, name)
+        yield from parse_input(chunks, name, kind=kind, multiroot=multiroot)
+
+
+def parse_input(
+    chunks: Iterator[bytes], name: str, *, kind: Input, multiroot: bool
+) -> Iterator[Sentence]:
+    """The sentences of a file of this kind that comes in pieces."""
+    if kind == "conllu":
+        yield from parse_chunks(chunks, name, columns="gold", multiroot=multiroot)
+    else:
+        yield from _split_lines(chunks, name)
 
 
 def find_input(chunks: Iterator[bytes], name: str) -> tuple[Input, Iterator[bytes]]:

@@ -5,7 +5,8 @@ from torch import Tensor
 
 from treecrf.ops import host
 from treecrf.ops.first_order.kernels import CHARTS, FLOWS, MARKS, backtrack, inside, outside
-from treecrf.ops.fused import backtrack_block, barrier_counters, launches, options, work_shape
+from treecrf.ops.fused import backtrack_block, barrier_counters, launches, options
+from treecrf.ops.shapes import work_shape
 
 
 def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
@@ -18,7 +19,7 @@ def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[
     batch, tokens, _ = arc_scores.shape
     value, charts = _run_inside(arc_scores, lengths, multiroot=multiroot, best=False)
     result = torch.zeros_like(arc_scores)
-    flows = arc_scores.new_zeros(batch, FLOWS, tokens, tokens)
+    flows = arc_scores.new_zeros(batch, FLOWS.value, tokens, tokens)
     shape = work_shape(batch, tokens, arc_scores.device)
     counters = barrier_counters(lengths, shape)
     with torch.cuda.device_of(arc_scores):
@@ -34,7 +35,7 @@ def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
     batch, tokens, _ = arc_scores.shape
     value, charts = _run_inside(arc_scores, lengths, multiroot=multiroot, best=True)
     heads = lengths.new_empty(batch, tokens)
-    marks = lengths.new_zeros(batch, MARKS, tokens, tokens, dtype=torch.int8)
+    marks = lengths.new_zeros(batch, MARKS.value, tokens, tokens, dtype=torch.int8)
     with torch.cuda.device_of(arc_scores):
         if batch:
             backtrack[(batch,)](
@@ -68,7 +69,7 @@ def _run_inside(
     """log Z, or the best score, `[batch]`, and the charts."""
     batch, tokens, _ = arc_scores.shape
     value = arc_scores.new_empty(batch) if tokens > 1 else arc_scores.new_zeros(batch)
-    charts = arc_scores.new_empty(batch, CHARTS, tokens, tokens)
+    charts = arc_scores.new_empty(batch, CHARTS.value, tokens, tokens)
     shape = work_shape(batch, tokens, arc_scores.device)
     counters = barrier_counters(lengths, shape)
     with torch.cuda.device_of(arc_scores):

@@ -5,18 +5,9 @@ The charts are those of `inside`, here with plain sums and maxima for the best t
 
 import numpy as np
 
+from treecrf.ops.compiling import compiled, kernel
 from treecrf.ops.first_order.inside import Charts, inside, new_charts
-from treecrf.ops.lanes import (
-    LANES,
-    Floats,
-    Integers,
-    compiled,
-    gather,
-    kernel,
-    select_equal,
-    splat,
-    store,
-)
+from treecrf.ops.lanes import LANES, Floats, Integers, gather, select_equal, splat, store
 from treecrf.ops.packing import Groups, lane_lengths, lane_offsets, most_words
 from treecrf.ops.scaled import CELL
 from treecrf.ops.splits import choose, largest_sum

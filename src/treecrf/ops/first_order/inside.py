@@ -8,7 +8,8 @@ along rows. Charts are flat: cell [i, j] is number `i * (n + 1) + j`.
 
 import numpy as np
 
-from treecrf.ops.lanes import LANES, Floats, Integers, compiled, gather, kernel, load, splat, store
+from treecrf.ops.compiling import compiled, kernel
+from treecrf.ops.lanes import LANES, Floats, Integers, gather, load, splat, store
 from treecrf.ops.packing import (
     Groups,
     lane_lengths,

@@ -6,6 +6,7 @@ the same tree. `S` comes after `C` in the lists, and `I` is `S` with the score o
 
 import numpy as np
 
+from treecrf.ops.compiling import compiled, kernel
 from treecrf.ops.kbest import (
     Heap,
     Lists,
@@ -16,7 +17,7 @@ from treecrf.ops.kbest import (
     new_options,
     unpacked,
 )
-from treecrf.ops.lanes import Floats, Integers, compiled, kernel
+from treecrf.ops.lanes import Floats, Integers
 
 __all__ = ["best_lists"]
 

@@ -12,11 +12,11 @@ from treecrf.ops.fused import add_term, add_terms, next_width, pour, share, tota
 
 # Charts of the inside pass: C[i->j] by head and by tail in both directions, I in both directions;
 # then the two numbers (see `add_terms`) of the sums S[i,j], C[i->j] and C[j->i].
-CHARTS = 12
+CHARTS = tl.constexpr(12)
 # Charts of the outside pass: flows into C by head and by tail, and into I, in both directions.
-FLOWS = 6
+FLOWS = tl.constexpr(6)
 # Charts of back-tracking: which C and I the best tree uses, in both directions.
-MARKS = 4
+MARKS = tl.constexpr(4)
 
 
 @triton.jit
@@ -30,7 +30,7 @@ def inside(
     length = tl.load(lengths + sentence).to(tl.int32)
     area = tokens * tokens
     arc_scores += sentence * area
-    C_right = charts + sentence * 12 * area
+    C_right = charts + sentence * CHARTS * area
     C_right_tail, C_left, C_left_tail = C_right + area, C_right + 2 * area, C_right + 3 * area
     I_right, I_left = C_right + 4 * area, C_right + 5 * area
     S_sum, C_right_sum, C_left_sum = C_right + 6 * area, C_right + 8 * area, C_right + 10 * area
@@ -116,11 +116,11 @@ def outside(
     length = tl.load(lengths + sentence).to(tl.int32)
     area = tokens * tokens
     marginals += sentence * area
-    C_right = charts + sentence * 12 * area
+    C_right = charts + sentence * CHARTS * area
     C_right_tail, C_left, C_left_tail = C_right + area, C_right + 2 * area, C_right + 3 * area
     I_right, I_left = C_right + 4 * area, C_right + 5 * area
     S_sum, C_right_sum, C_left_sum = C_right + 6 * area, C_right + 8 * area, C_right + 10 * area
-    to_C_right = flows + sentence * 6 * area
+    to_C_right = flows + sentence * FLOWS * area
     to_C_right_tail, to_C_left = to_C_right + area, to_C_right + 2 * area
     to_C_left_tail, to_I_right = to_C_right + 3 * area, to_C_right + 4 * area
     to_I_left = to_C_right + 5 * area
@@ -204,9 +204,9 @@ def backtrack(lengths, charts, marks, best, heads, tokens, BLOCK_I: tl.constexpr
     if not exists:
         length = 0
     tl.debug_barrier()
-    S_split = charts + sentence * 12 * area + 7 * area
+    S_split = charts + sentence * CHARTS * area + 7 * area
     C_right_split, C_left_split = S_split + 2 * area, S_split + 4 * area
-    C_right = marks + sentence * 4 * area
+    C_right = marks + sentence * MARKS * area
     C_left, I_right, I_left = C_right + area, C_right + 2 * area, C_right + 3 * area
 
     for step in range(0, length):

@@ -94,7 +94,7 @@ def _log_partitions_and_marginals(
     values, probabilities = np.empty(len(words)), np.zeros(scores.shape)
     easy = _are_moderate(scores, words)
     arguments = (words, multiroot, values, probabilities)
-    kernel = moderate.log_partitions_and_marginals
+    kernel: Callable[..., None] = moderate.log_partitions_and_marginals
     _run(kernel, easy, 0.6 * words**3, _exponentials(scores), *arguments)
     kernel = matrix_tree.log_partitions_and_marginals
     _run(kernel, ~easy, 4 * words**3, scores, *arguments)

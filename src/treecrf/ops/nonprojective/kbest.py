@@ -7,8 +7,9 @@ best of each is again a maximum spanning tree.
 
 import numpy as np
 
+from treecrf.ops.compiling import compiled, kernel
 from treecrf.ops.nonprojective.mst import best_tree
-from treecrf.ops.nonprojective.widefloat import Flags, Floats, Integers, compiled
+from treecrf.ops.nonprojective.widefloat import Flags, Floats, Integers
 
 
 @compiled
@@ -72,7 +73,7 @@ def restrict(scores: Floats, tree: Integers, word: int, banned: Flags, work: Flo
             work[word, head] = -np.inf
 
 
-@compiled
+@kernel
 def k_best_trees(
     sentences: Integers, arc_scores: Floats, lengths: Integers, multiroot: bool, heads: Integers
 ) -> None:

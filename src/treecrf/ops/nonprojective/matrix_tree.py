@@ -20,12 +20,12 @@ Matrices are `[dependent, head]` over words counted from 0, with the root symbol
 
 import numpy as np
 
+from treecrf.ops.compiling import compiled, kernel
 from treecrf.ops.nonprojective.layout import MARKER, ZERO
 from treecrf.ops.nonprojective.widefloat import (
     Floats,
     Integers,
     add_multiple,
-    compiled,
     dot,
     exponential,
     logarithm,
@@ -103,7 +103,7 @@ def log_weight(mantissa: float, exponent: int, order: int, multiroot: bool) -> f
     return logarithm(mantissa, exponent)
 
 
-@compiled
+@kernel
 def log_partitions(
     sentences: Integers, arc_scores: Floats, lengths: Integers, multiroot: bool, values: Floats
 ) -> None:
@@ -231,7 +231,7 @@ def fill_shares(
         shares[head + 1 if head < words else 0] = min(share, 1.0)
 
 
-@compiled
+@kernel
 def log_partitions_and_marginals(
     sentences: Integers,
     arc_scores: Floats,

@@ -12,7 +12,8 @@ import math
 
 import numpy as np
 
-from treecrf.ops.nonprojective.widefloat import Floats, Integers, compiled, relaxed
+from treecrf.ops.compiling import compiled, kernel, relaxed
+from treecrf.ops.nonprojective.widefloat import Floats, Integers
 
 # If every arc exists and no score is beyond this, no weight is beyond n^2 times e^(4 * LIMIT), and
 # floats end at e^709.
@@ -83,7 +84,7 @@ def load(exponentials: Floats, words: int) -> Floats:
     return weights
 
 
-@compiled
+@kernel
 def log_partitions(
     sentences: Integers, exponentials: Floats, lengths: Integers, multiroot: bool, values: Floats
 ) -> None:
@@ -95,7 +96,7 @@ def log_partitions(
         values[sentence] = eliminate_all(weights, np.empty(words), root_share)
 
 
-@compiled
+@kernel
 def log_partitions_and_marginals(
     sentences: Integers,
     exponentials: Floats,

@@ -11,7 +11,8 @@ hence they come down to this: an arc from the root symbol is taken only where th
 
 import numpy as np
 
-from treecrf.ops.nonprojective.widefloat import Flags, Floats, Integers, compiled
+from treecrf.ops.compiling import compiled, kernel
+from treecrf.ops.nonprojective.widefloat import Flags, Floats, Integers
 
 FINISHED = -1
 
@@ -145,7 +146,7 @@ def expand(
             member = parent[member]
 
 
-@compiled
+@kernel
 def best_trees(
     sentences: Integers, arc_scores: Floats, lengths: Integers, multiroot: bool, heads: Integers
 ) -> None:

@@ -13,13 +13,14 @@ stream of its own, so the trees do not depend on threads.
 import numpy as np
 import numpy.typing as npt
 
+from treecrf.ops.compiling import compiled, kernel
 from treecrf.ops.nonprojective.layout import ZERO
 from treecrf.ops.nonprojective.matrix_tree import (
     eliminate,
     fill_shares,
     load_weights,
 )
-from treecrf.ops.nonprojective.widefloat import Floats, Integers, compiled
+from treecrf.ops.nonprojective.widefloat import Floats, Integers
 
 Stream = npt.NDArray[np.uint64]
 """The state of a random stream, one number."""
@@ -138,7 +139,7 @@ def keep_one_arc(weights: Floats, exponents: Integers, head: int) -> None:
     weights[index], exponents[index] = 1.0, 0
 
 
-@compiled
+@kernel
 def draw_trees(
     sentences: Integers,
     arc_scores: Floats,

@@ -9,8 +9,8 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from treecrf.ops.compiling import compiled, inlined, relaxed
 from treecrf.ops.nonprojective.layout import (
     BIAS,
     LN2_HIGH,
@@ -25,13 +25,8 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
-# Kernels check nothing: a division by zero has the result that it has in NumPy.
-compiled = njit(nogil=True, cache=True, error_model="numpy")
-# Sums may be reordered, for vector instructions; infinities keep their meaning.
-relaxed = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
 
-
-@njit(nogil=True, cache=True, inline="always")
+@inlined
 def power(shift: int) -> float:
     """2^shift for shift below 1024, and 0 where that underflows."""
     return np.int64(max(shift + BIAS, 0) << MANTISSA_BITS).view(np.float64)
@@ -80,7 +75,7 @@ def total(mantissas: Floats, exponents: Integers) -> tuple[float, int]:
     mantissa = 0.0
     for index in range(mantissas.shape[0]):
         mantissa += mantissas[index] * power(exponents[index] - largest)
-    return normalised(mantissa, largest)
+    return normalised(mantissa, int(largest))
 
 
 @relaxed
@@ -95,7 +90,7 @@ def dot(
     for index in range(mantissas.shape[0]):
         shift = exponents[index] + other_exponents[index] - largest
         mantissa += mantissas[index] * other_mantissas[index] * power(shift)
-    return normalised(mantissa, largest)
+    return normalised(mantissa, int(largest))
 
 
 @relaxed

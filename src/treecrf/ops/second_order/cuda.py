@@ -4,8 +4,9 @@ import torch
 from torch import Tensor
 
 from treecrf.ops import host
-from treecrf.ops.fused import backtrack_block, barrier_counters, launches, options, work_shape
+from treecrf.ops.fused import backtrack_block, barrier_counters, launches, options
 from treecrf.ops.second_order.kernels import CHARTS, FLOWS, MARKS, backtrack, inside, outside
+from treecrf.ops.shapes import work_shape
 
 
 def log_partition(
@@ -38,7 +39,7 @@ def argmax(
     batch, tokens, _ = arc_scores.shape
     value, charts = _run_inside(arc_scores, sibling_scores, lengths, multiroot=multiroot, best=True)
     heads = lengths.new_empty(batch, tokens)
-    marks = lengths.new_zeros(batch, MARKS, tokens, tokens, dtype=torch.int8)
+    marks = lengths.new_zeros(batch, MARKS.value, tokens, tokens, dtype=torch.int8)
     with torch.cuda.device_of(arc_scores):
         if batch:
             backtrack[(batch,)](
@@ -80,7 +81,7 @@ def _run_inside(
     """log Z, or the best score, `[batch]`, and the charts."""
     batch, tokens, _ = arc_scores.shape
     value = arc_scores.new_empty(batch) if tokens > 1 else arc_scores.new_zeros(batch)
-    charts = arc_scores.new_empty(batch, CHARTS, tokens, tokens)
+    charts = arc_scores.new_empty(batch, CHARTS.value, tokens, tokens)
     shape = work_shape(batch, tokens, arc_scores.device)
     counters = barrier_counters(lengths, shape)
     with torch.cuda.device_of(arc_scores):
@@ -106,7 +107,7 @@ def _run_outside(
         arc_scores, sibling_scores, lengths, multiroot=multiroot, best=False
     )
     result = torch.zeros_like(arc_scores)
-    flows = arc_scores.new_zeros(batch, FLOWS, tokens, tokens)
+    flows = arc_scores.new_zeros(batch, FLOWS.value, tokens, tokens)
     shape = work_shape(batch, tokens, arc_scores.device)
     counters = barrier_counters(lengths, shape)
     with torch.cuda.device_of(arc_scores):

@@ -7,14 +7,13 @@ import math
 
 import numpy as np
 
+from treecrf.ops.compiling import compiled, kernel
 from treecrf.ops.lanes import (
     LANES,
     Floats,
     Integers,
     Vector,
-    compiled,
     gather,
-    kernel,
     load,
     maximum,
     select_equal,

@@ -10,14 +10,13 @@ number `i * (n + 1) + j`. The sibling score of head h, sibling r and dependent d
 
 import numpy as np
 
+from treecrf.ops.compiling import compiled, kernel
 from treecrf.ops.lanes import (
     LANES,
     Floats,
     Integers,
     Vector,
-    compiled,
     gather,
-    kernel,
     load,
     maximum,
     prefetch,

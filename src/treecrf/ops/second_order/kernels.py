@@ -13,11 +13,11 @@ from treecrf.ops.fused import add_term, add_terms, next_width, pour, share, tota
 # Charts of the inside pass: C[i->j] by head and by tail in both directions, I in both directions, S
 # by left and by right end; then the two numbers (see `add_terms`) of the sums S[i,j], C[i->j],
 # C[j->i], I[i->j] and I[j->i].
-CHARTS = 18
+CHARTS = tl.constexpr(18)
 # Charts of the outside pass: flows into the first eight of those.
-FLOWS = 8
+FLOWS = tl.constexpr(8)
 # Charts of back-tracking: which C and I, in both directions, and which S the best tree uses.
-MARKS = 5
+MARKS = tl.constexpr(5)
 
 
 @triton.jit
@@ -33,7 +33,7 @@ def inside(
     area = tokens * tokens
     arc_scores += sentence * area
     sibling_scores += sentence * area * tokens
-    C_right = charts + sentence * 18 * area
+    C_right = charts + sentence * CHARTS * area
     C_right_tail, C_left, C_left_tail = C_right + area, C_right + 2 * area, C_right + 3 * area
     I_right, I_left = C_right + 4 * area, C_right + 5 * area
     S_left, S_right = C_right + 6 * area, C_right + 7 * area
@@ -149,13 +149,13 @@ def outside(
     marginals += sentence * area
     sibling_scores += sentence * area * tokens
     sibling_marginals += sentence * area * tokens
-    C_right = charts + sentence * 18 * area
+    C_right = charts + sentence * CHARTS * area
     C_right_tail, C_left, C_left_tail = C_right + area, C_right + 2 * area, C_right + 3 * area
     I_right, I_left = C_right + 4 * area, C_right + 5 * area
     S_left, S_right = C_right + 6 * area, C_right + 7 * area
     S_sum, C_right_sum, C_left_sum = C_right + 8 * area, C_right + 10 * area, C_right + 12 * area
     I_right_sum, I_left_sum = C_right + 14 * area, C_right + 16 * area
-    to_C_right = flows + sentence * 8 * area
+    to_C_right = flows + sentence * FLOWS * area
     to_C_right_tail, to_C_left = to_C_right + area, to_C_right + 2 * area
     to_C_left_tail, to_I_right = to_C_right + 3 * area, to_C_right + 4 * area
     to_I_left, to_S_left = to_C_right + 5 * area, to_C_right + 6 * area
@@ -273,10 +273,10 @@ def backtrack(lengths, charts, marks, best, heads, tokens, BLOCK_I: tl.constexpr
     if not exists:
         length = 0
     tl.debug_barrier()
-    S_split = charts + sentence * 18 * area + 9 * area
+    S_split = charts + sentence * CHARTS * area + 9 * area
     C_right_split, C_left_split = S_split + 2 * area, S_split + 4 * area
     I_right_split, I_left_split = S_split + 6 * area, S_split + 8 * area
-    C_right = marks + sentence * 5 * area
+    C_right = marks + sentence * MARKS * area
     C_left, I_right, I_left = C_right + area, C_right + 2 * area, C_right + 3 * area
     S = C_right + 4 * area
 

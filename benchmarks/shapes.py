@@ -1,0 +1,216 @@
+"""Whether the fused CUDA kernels would be faster in other shapes than those that they work in.
+
+Beside the shape that is chosen for a batch stand those that have one of its numbers doubled or
+halved. A shape is timed after a check that it gives the log Z and marginals of the chosen one.
+Without a GPU this runs in Triton's interpreter, on toy sentences, and the times mean nothing.
+"""
+
+import argparse
+import os
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from importlib import import_module
+from multiprocessing import get_context
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from benchmarks.report import print_table, write_json
+from benchmarks.timing import machine, median_ms
+from treecrf.ops.backend import BackendError, backend_for, module, use_backend
+from treecrf.ops.masking import masked_and_shifted
+from treecrf.ops.shapes import MOST_WARPS, WorkShape, largest_team, use_shape, work_shape
+
+FAMILIES = ["first_order", "second_order"]
+LENGTHS = {"cuda": [25, 40, 64, 100, 200, 300, 500], "cpu": [3]}
+# About as many words and sibling scores in a batch at every length.
+WORDS = 5_000
+CELLS = 500_000_000
+SENTENCES = {"cuda": 200, "cpu": 1}
+TOLERANCE = 2e-3
+MOST_WORKERS = 16
+
+
+@dataclass(frozen=True)
+class Case:
+    """What has to be compiled: a pass over a sentence in one shape."""
+
+    family: str
+    words: int
+    shape: WorkShape
+
+
+@dataclass
+class Row:
+    """Median milliseconds of log Z + marginals in each shape, the chosen one first."""
+
+    family: str
+    sentences: int
+    words: int
+    milliseconds: dict[str, float]
+
+
+def main() -> None:
+    arguments = _arguments()
+    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
+    device = torch.device("cuda" if torch.cuda.is_available() and not interpreted else "cpu")
+    try:
+        with use_backend("triton"):
+            backend_for(device)
+    except BackendError:
+        print(
+            "the fused kernels need Triton and a CUDA device; TRITON_INTERPRET=1 makes a trial run "
+            "in Triton's interpreter where there is none",
+            file=sys.stderr,
+        )
+        raise SystemExit(2) from None
+    facts = machine(device) | {"triton": import_module("triton").__version__}
+    print(", ".join(f"{name} {value}" for name, value in facts.items()))
+    print("log Z + marginals; times are medians in ms, float32\n")
+
+    lengths = arguments.lengths or LENGTHS[device.type]
+    batches = [(family, words) for family in arguments.families for words in lengths]
+    if device.type == "cuda":
+        compile_all(
+            {
+                Case(family, _stand_in(words), shape)
+                for family, words in batches
+                for shape in candidates(words, device)
+            },
+            workers=arguments.workers,
+        )
+    rows = [measure(family, words, device, seconds=arguments.seconds) for family, words in batches]
+    _print_rows(rows)
+    if arguments.json:
+        write_json(arguments.json, {"machine": facts, "rows": [asdict(row) for row in rows]})
+
+
+def candidates(words: int, device: torch.device) -> list[WorkShape]:
+    """The shape that is chosen for a batch of so many words, then its neighbours."""
+    batch, tokens = _sentences(words, device), words + 1
+    chosen = work_shape(batch, tokens, device)
+    shapes = [chosen]
+    for name, number in asdict(chosen).items():
+        for other in (number // 2, number * 2):
+            shape = replace(chosen, **{name: other})
+            if other == 0 or shape.warps > MOST_WARPS:
+                continue
+            most = largest_team(shape, batch=batch, tokens=tokens, device=device)
+            if name != "team" and chosen.team > 1:
+                shape = replace(shape, team=most)  # as would be chosen with this tile
+            if shape.team <= most:
+                shapes.append(shape)
+    return shapes
+
+
+def compile_all(cases: set[Case], *, workers: int) -> None:
+    """Compiles into Triton's cache, in several processes: one alone would take minutes."""
+    print(f"compiling for {len(cases)} shapes in {workers} processes ...", file=sys.stderr)
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        list(pool.map(_compile, cases))
+
+
+def _compile(case: Case) -> None:
+    device = torch.device("cuda")
+    parts, lengths = _batch(case.family, 1, case.words, device)
+    with suppress(Exception):  # it comes again where the shape is timed, and is told there
+        _marginals(case.family, parts, lengths, case.shape)
+
+
+def _stand_in(words: int) -> int:
+    """How long a short sentence must be to need the same kernels.
+
+    Triton compiles apart for numbers that 16 divides, and kernels get `words` and `words + 1`.
+    """
+    return {0: 16, 15: 31}.get(words % 16, 17)
+
+
+def measure(family: str, words: int, device: torch.device, *, seconds: float) -> Row:
+    """Checks and times one family on random scores in each shape."""
+    sentences = _sentences(words, device)
+    print(f"{family}: {sentences} sentences of {words} words ...", file=sys.stderr, flush=True)
+    parts, lengths = _batch(family, sentences, words, device)
+    chosen, *others = candidates(words, device)
+    expected = _marginals(family, parts, lengths, chosen)
+    milliseconds = {}
+    for shape in (chosen, *others):
+        try:
+            found = _marginals(family, parts, lengths, shape)
+        except Exception as problem:
+            print(f"  {_named(shape)}: {type(problem).__name__}: {problem}", file=sys.stderr)
+            continue
+        for name, one, other in zip(("log Z", "marginals"), found, expected, strict=True):
+            difference = (one - other).abs().max().item()
+            if not difference <= TOLERANCE:
+                sys.exit(
+                    f"{family}, {words} words: {name} in the shape {_named(shape)} is off by "
+                    f"{difference:.1e} from that in {_named(chosen)}, so no times are given"
+                )
+        milliseconds[_named(shape)] = median_ms(
+            lambda shape=shape: _marginals(family, parts, lengths, shape), device, seconds=seconds
+        )
+    return Row(family, sentences, words, milliseconds)
+
+
+def _sentences(words: int, device: torch.device) -> int:
+    fitting = min(WORDS // words, CELLS // words**3, SENTENCES[device.type])
+    return max(fitting, 1)
+
+
+def _batch(
+    family: str, sentences: int, words: int, device: torch.device
+) -> tuple[tuple[Tensor, ...], Tensor]:
+    """Random scores, ready for the kernels, and lengths."""
+    generator = torch.Generator(device).manual_seed(words)
+    tokens = words + 1
+
+    def draw(*shape: int) -> Tensor:
+        return torch.randn(shape, generator=generator, device=device)
+
+    lengths = torch.full((sentences,), words, device=device)
+    arcs, _ = masked_and_shifted(draw(sentences, tokens, tokens), lengths, None)
+    if family == "first_order":
+        return (arcs,), lengths
+    return (arcs, draw(sentences, tokens, tokens, tokens)), lengths
+
+
+def _marginals(
+    family: str, parts: tuple[Tensor, ...], lengths: Tensor, shape: WorkShape
+) -> tuple[Tensor, Tensor]:
+    """log Z and marginals by the kernels, working in this shape."""
+    with use_shape(shape):
+        return module(family, "triton").marginals(*parts, lengths, multiroot=False)
+
+
+def _named(shape: WorkShape) -> str:
+    tile = f"{shape.block_positions} x {shape.block_splits}"
+    return f"{tile}, {shape.warps} warps, team of {shape.team}"
+
+
+def _print_rows(rows: list[Row]) -> None:
+    lines = []
+    for row in rows:
+        (chosen, time), *_ = row.milliseconds.items()
+        best, least = min(row.milliseconds.items(), key=lambda item: item[1])
+        batch = f"{row.sentences} x {row.words}"
+        figures = [chosen, f"{time:.3f}", best, f"{least:.3f}", f"{time / least:.2f}x"]
+        lines.append([row.family, batch, *figures, str(len(row.milliseconds))])
+    print_table(["family", "batch", "chosen", "ms", "best", "ms", "ratio", "timed"], lines)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--families", nargs="+", choices=FAMILIES, default=FAMILIES)
+    parser.add_argument("--lengths", nargs="+", type=int, metavar="WORDS", help="of the sentences")
+    parser.add_argument("--seconds", type=float, default=0.1, help="timing budget of each shape")
+    cores = min(os.cpu_count() or 1, MOST_WORKERS)
+    parser.add_argument("--workers", type=int, default=cores, help="processes that compile")
+    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Settings of models as frozen dataclasses: checked, changed by name, written as TOML."""
+
+import difflib
+import json
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, field, fields, replace
+from typing import Any, ClassVar, Literal, Self, get_args, get_origin
+
+__all__ = ["Settings", "setting"]
+
+
+def setting(
+    default: Any, text: str, *, least: float | None = None, below: float | None = None
+) -> Any:
+    """A field with what a reader should know of it and the range that it has."""
+    return field(default=default, metadata={"text": text, "least": least, "below": below})
+
+
+class Settings:
+    """The base of a frozen dataclass whose fields are made by `setting`."""
+
+    __slots__ = ()
+    error: ClassVar[type[ValueError]] = ValueError
+    """What is raised where a setting is not what it should be."""
+
+    def __post_init__(self) -> None:
+        for item in fields(self):  # type: ignore[arg-type]
+            value = self._checked(item, getattr(self, item.name))
+            object.__setattr__(self, item.name, value)
+
+    def updated(self, settings: Iterable[str]) -> Self:
+        """A copy with `key=value` settings, the values as TOML has them; a bare word is text."""
+        changes: dict[str, Any] = {}
+        for item in settings:
+            key, equals, text = item.partition("=")
+            if not equals:
+                raise self.error(f"{item!r} is not a setting: write key=value, such as epochs=10")
+            changes[key.strip()] = _value(text.strip())
+        return self.changed(changes)
+
+    def changed(self, changes: Mapping[str, Any]) -> Self:
+        """A copy with these settings; an unknown name is an error that suggests the nearest."""
+        known = {item.name for item in fields(self)}  # type: ignore[arg-type]
+        for key in changes:
+            if key not in known:
+                close = difflib.get_close_matches(key, known, 1, 0.5)
+                hint = f"; did you mean {close[0]}?" if close else ""
+                raise self.error(f"there is no setting {key!r}{hint}")
+        return replace(self, **changes)  # type: ignore[type-var]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The settings by name, as JSON can hold them."""
+        return asdict(self)  # type: ignore[call-overload]
+
+    def to_toml(self) -> str:
+        """The settings as lines of TOML, each with a comment that says what it is."""
+        lines = []
+        for item in fields(self):  # type: ignore[arg-type]
+            value = _toml(getattr(self, item.name))
+            lines.append(f"{item.name} = {value}  # {item.metadata['text']}\n")
+        return "".join(lines)
+
+    def _checked(self, item: Any, value: Any) -> Any:
+        """The value of a setting, or an error that says what it may be."""
+        kind: Any = item.type
+        if get_origin(kind) is Literal:
+            if value not in get_args(kind):
+                choices = ", ".join(get_args(kind))
+                raise self.error(f"{item.name} is {value!r}; it is one of: {choices}")
+            return value
+        if kind is float and type(value) is int:
+            value = float(value)
+        if type(value) is not kind:
+            raise self.error(f"{item.name} is {value!r}; it is {_KINDS[kind]}")
+        least, below = item.metadata["least"], item.metadata["below"]
+        if (least is not None and not value >= least) or (below is not None and not value < below):
+            limit = f"at least {least:g}" if below is None else f"from {least:g} to below {below:g}"
+            raise self.error(f"{item.name} is {value}; it is {limit}")
+        return value
+
+
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _toml(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    # A string of JSON is one of TOML.
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)

@@ -1,0 +1,46 @@
+"""Weights and other files of models on disk: safetensors, written whole or not at all."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+__all__ = ["StorageError", "load_tensors", "replace_file", "save_tensors"]
+
+
+class StorageError(ValueError):
+    """A file that is not what it should be; each layer above makes it an error of its own."""
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    """Write a file so that the path has the old content or the new, never a part of it."""
+    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
+    """Write tensors, from whatever device, in the place of what is there."""
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    replace_file(path, save(plain, metadata))
+
+
+def load_tensors(path: Path, form: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors of a file of this form, on the host, and its metadata."""
+    try:
+        with safe_open(path, "pt") as file:
+            metadata = file.metadata() or {}
+            if metadata.get("format") != form:
+                raise StorageError(f"{path}: not a file of this version of treecrf ({form})")
+            return {name: file.get_tensor(name) for name in file.keys()}, metadata  # noqa: SIM118
+    except (OSError, SafetensorError) as error:
+        raise StorageError(f"{path}: damaged, or not a safetensors file: {error}") from None

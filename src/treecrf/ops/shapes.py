@@ -1,0 +1,69 @@
+"""How the fused CUDA kernels share out their work: programs a sentence, and the tile of each."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+
+import torch
+
+__all__ = ["MOST_WARPS", "WorkShape", "largest_team", "use_shape", "work_shape"]
+
+# Eight warps fit on a multiprocessor whatever their registers.
+MOST_WARPS = 8
+
+
+@dataclass(frozen=True)
+class WorkShape:
+    """How many programs a sentence gets, and the tile that each of them works on."""
+
+    team: int
+    block_positions: int
+    block_splits: int
+    warps: int
+
+
+_chosen: ContextVar[WorkShape | None] = ContextVar("treecrf_shape", default=None)
+
+
+@contextmanager
+def use_shape(shape: WorkShape) -> Iterator[None]:
+    """Work in this shape inside the `with` block, whatever the batch would suggest."""
+    token = _chosen.set(shape)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def work_shape(batch: int, tokens: int, device: torch.device) -> WorkShape:
+    """The shape for a batch: small tiles for short sentences, teams of programs for long and few.
+
+    Each shape is compiled once, so there are three tiles; the size of a team multiplies them.
+    `make bench-shapes` measures others beside them.
+    """
+    chosen = _chosen.get()
+    if chosen is not None:
+        return chosen
+    if tokens <= 32:
+        return WorkShape(team=1, block_positions=16, block_splits=16, warps=4)
+    if tokens <= 256:
+        shape = WorkShape(team=1, block_positions=16, block_splits=32, warps=4)
+    else:
+        shape = WorkShape(team=1, block_positions=8, block_splits=128, warps=8)
+    if tokens <= 64 or device.type != "cuda":
+        return shape
+    return replace(shape, team=largest_team(shape, batch=batch, tokens=tokens, device=device))
+
+
+def largest_team(shape: WorkShape, *, batch: int, tokens: int, device: torch.device) -> int:
+    """The most programs with this tile, a power of two, that can share a sentence of the batch."""
+    useful = -(-tokens // shape.block_positions)
+    if device.type == "cuda":
+        # A team must run all at once, or its barrier would wait for ever.
+        processors = torch.cuda.get_device_properties(device).multi_processor_count
+        useful = min(useful, processors * (MOST_WARPS // shape.warps) // max(batch, 1))
+    team = 1
+    while 2 * team <= useful:
+        team *= 2
+    return team

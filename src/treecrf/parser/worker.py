@@ -1,0 +1,105 @@
+"""What a process beside the device does: text to numbers, and trees to text; loads no torch."""
+
+import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+from treecrf.parser.assigning import Assigner, TreeArrays
+from treecrf.parser.config import Config
+from treecrf.parser.constraints import FREE, Constraints, kept_from
+from treecrf.parser.encoding import EncodedSentences, encode
+from treecrf.parser.errors import ParserError
+from treecrf.parser.trees import with_written_probs
+from treecrf.parser.vocab import Vocabulary
+from treecrf.treebank import Sentence, TreebankError
+from treecrf.treebank.plain import Input, parse_input
+
+__all__ = ["Job", "Numbers", "Piece", "serve"]
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What all pieces of a file have in common."""
+
+    vocabulary: Vocabulary
+    config: Config
+    name: str
+    """Of the file, for messages."""
+    kind: Input
+    keep_heads: bool
+    write_probs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Whole sentences of a file."""
+
+    lines_before: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What is computed from: the sentences of a piece."""
+
+    encoded: EncodedSentences
+    limits: Sequence[Constraints]
+    places: Sequence[str]
+    """Where each sentence is in the file, if an error might have to name it."""
+
+
+def serve(connection: Connection, job: Job) -> None:
+    """Answer pieces with numbers and trees with text until there is nothing more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that writes
+    worker = _Worker(job)
+    while True:
+        try:
+            number, message = connection.recv()
+        except EOFError:
+            return
+        if message is None:
+            return
+        reply: Numbers | str | Exception
+        try:
+            if isinstance(message, Piece):
+                reply = worker.read(number, message)
+            else:
+                reply = worker.write(number, message)
+        except (TreebankError, ParserError) as error:
+            reply = error
+        try:
+            connection.send(reply)
+        except BrokenPipeError:
+            return
+
+
+class _Worker:
+    """Keeps the sentences of a piece until their trees come."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.assigner = Assigner(job.vocabulary, job.config)
+        self.waiting: dict[int, tuple[list[Sentence], list[Constraints]]] = {}
+
+    def read(self, number: int, piece: Piece) -> Numbers:
+        job = self.job
+        chunks = iter([piece.data] if piece.data else [])
+        try:
+            sentences = list(parse_input(chunks, job.name, kind=job.kind, multiroot=True))
+        except TreebankError as error:
+            line = error.line + piece.lines_before
+            raise TreebankError(error.problem, source=error.source, line=line) from None
+        for sentence in sentences:
+            sentence.line += piece.lines_before
+        limits = [kept_from(sentence) if job.keep_heads else FREE for sentence in sentences]
+        self.waiting[number] = sentences, limits
+        encoded = encode(sentences, job.vocabulary, job.config)
+        return Numbers(encoded, limits, [s.where for s in sentences] if any(limits) else [])
+
+    def write(self, number: int, trees: TreeArrays) -> str:
+        sentences, limits = self.waiting.pop(number)
+        parsed = self.assigner.assign(sentences, limits, trees)
+        if self.job.write_probs:
+            parsed = [with_written_probs(sentence) for sentence in parsed]
+        return "".join([sentence.to_conllu() for sentence in parsed])

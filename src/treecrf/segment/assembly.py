@@ -1,0 +1,175 @@
+"""Sentences out of what the network says of characters, block by block."""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from treecrf.segment.blocks import Block
+from treecrf.segment.characters import classes_of, is_space
+from treecrf.segment.corpus import Joins, may_join
+from treecrf.segment.multiwords import Splitter
+from treecrf.segment.spaces import has_blank_line, misc_of
+from treecrf.treebank import Sentence
+
+__all__ = ["LONGEST_SENTENCE", "LONGEST_SPACE", "LONGEST_TOKEN", "WIDEST_SENTENCE", "Assembly"]
+
+Places = npt.NDArray[np.int64]
+Flags = npt.NDArray[np.bool_]
+Scores = npt.NDArray[np.float32]
+
+# No text makes more than this be held in memory: what is longer is cut.
+LONGEST_TOKEN = 1 << 14  # characters
+LONGEST_SPACE = 1 << 14  # characters of white space; where there are more, the middle is left out
+LONGEST_SENTENCE = 1000  # tokens
+WIDEST_SENTENCE = 1 << 16  # characters
+
+_REST = "\t_" * 7 + "\t"  # what is between FORM and MISC
+
+
+class Assembly:
+    """Takes the blocks of one text with their scores, and gives its sentences.
+
+    Tokens wait here until their sentence is complete and the white space after it is known.
+    """
+
+    def __init__(self, *, splitter: Splitter, joins: Joins) -> None:
+        self.splitter = splitter
+        self.joins = joins
+        self.forms: list[str] = []
+        self.starts: list[int] = []  # of tokens, in the text
+        self.spaces: list[str] = []  # before tokens; one more than forms once the next has started
+        self.scores: list[float] = []  # log odds that a sentence ends with the token
+        self.multiwords: list[bool] = []
+        self.held = ""  # the start of a token or of white space that goes on in the next block
+        self.is_open = False  # whether it is a token
+        self.new_text = self.new_paragraph = True
+
+    def add(self, block: Block, scores: Scores) -> Iterator[Sentence]:
+        """The sentences that are complete with this block; scores are `[character, output]`."""
+        places, last = self._find_ends(block, scores)
+        starts, stops = self._starts(places, last), places[last] + 1
+        edges = np.sort(np.concatenate((starts, stops))).tolist()
+        pieces = [block.text[a:b] for a, b in pairwise([0, *edges, len(block.text)])]
+        pieces[0] = self.held + pieces[0]
+        self.held = pieces.pop()
+        self.forms += pieces[not self.is_open :: 2]
+        self.spaces += pieces[self.is_open :: 2]
+        self.starts += (starts + block.start).tolist()
+        self.scores += scores[stops - 1, 1].tolist()
+        self.multiwords += (scores[stops - 1, 2] > 0).tolist()
+        if len(last):
+            self.is_open = not last[-1]
+        if not self.is_open:
+            self.held = _bounded_space(self.held)
+        yield from self._take_sentences(final=False)
+
+    def finish(self) -> Iterator[Sentence]:
+        """The sentences that are left when there are no more blocks."""
+        self.spaces.append(self.held)
+        yield from self._take_sentences(final=True)
+
+    def _find_ends(self, block: Block, scores: Scores) -> tuple[Places, Flags]:
+        """The places of characters that are no white space, and whether a token ends with each."""
+        length = len(block.text)
+        context = (len(block.codes) - length) // 2
+        classes = classes_of(block.codes[context : context + length + 2])
+        space = is_space(classes)
+        ends = (scores[:, 0] > 0) | (space[1:-1] & ~may_join(classes, self.joins))
+        places = np.flatnonzero(~space[:length])
+        last = ends[places]
+        begins, stops = self._starts(places, last), places[last] + 1
+        if self.is_open:
+            begins = np.append(-len(self.held), begins)
+        if len(begins) > len(stops):
+            stops = np.append(stops, length)
+        for long in np.flatnonzero(stops - begins >= LONGEST_TOKEN):
+            cuts = np.arange(begins[long] + LONGEST_TOKEN, stops[long] + 1, LONGEST_TOKEN)
+            last[np.searchsorted(places, cuts) - 1] = True
+        return places, last
+
+    def _starts(self, places: Places, last: Flags) -> Places:
+        """The places where tokens start: after the last character of another."""
+        return places[np.append(not self.is_open, last)[: len(places)]]
+
+    def _take_sentences(self, *, final: bool) -> Iterator[Sentence]:
+        """Make sentences of the tokens that are here, and forget these."""
+        first = 0
+        for stop in self._stops(final=final):
+            yield self._sentence(first, stop)
+            first = stop
+        for items in (self.forms, self.starts, self.spaces, self.scores, self.multiwords):
+            del items[:first]
+
+    def _stops(self, *, final: bool) -> Iterator[int]:
+        """Where sentences end, counted in tokens."""
+        complete = min(len(self.forms), len(self.spaces) - 1)
+        stops = [
+            place
+            for place, score, space in zip(
+                range(1, complete + 1), self.scores, self.spaces[1:], strict=False
+            )
+            if score > 0 or has_blank_line(space)
+        ]
+        if final and complete and complete not in stops[-1:]:
+            stops.append(complete)
+        first = 0
+        for stop in stops:
+            yield from self._cuts(first, stop)
+            yield stop
+            first = stop
+        yield from self._cuts(first, complete)  # of one that goes on
+
+    def _cuts(self, first: int, stop: int) -> Iterator[int]:
+        """Where to end a sentence that is too long: the most likely places in second halves."""
+        while True:
+            limit = (
+                bisect_right(self.starts, self.starts[first] + WIDEST_SENTENCE, first + 1, stop)
+                if first < stop
+                else stop
+            )
+            limit = min(limit, first + LONGEST_SENTENCE)
+            if limit >= stop:
+                return
+            middle = (first + limit) // 2
+            first = max(range(middle, limit), key=self.scores.__getitem__) + 1
+            yield first
+
+    def _sentence(self, first: int, stop: int) -> Sentence:
+        spaces = self.spaces[first + 1 : stop + 1]
+        lines: list[str] = []
+        words = 0
+        text: list[str] = []
+        before = self.spaces[first] if self.new_text else ""
+        for form, start, space, multiword in zip(
+            self.forms[first:stop],
+            self.starts[first:stop],
+            spaces,
+            self.multiwords[first:stop],
+            strict=True,
+        ):
+            text.append(form + " " if space else form)
+            misc = f"{misc_of(space, before=before)}TokenRange={start}:{start + len(form)}"
+            before = ""
+            words += 1
+            if multiword and len(parts := self.splitter.split(form)) > 1:
+                lines.append(f"{words}-{words + len(parts) - 1}\t{form}{_REST}{misc}")
+                lines += [f"{number}\t{part}{_REST}_" for number, part in enumerate(parts, words)]
+                words += len(parts) - 1
+            else:
+                lines.append(f"{words}\t{form}{_REST}{misc}")
+        comments = ["# newpar"] if self.new_paragraph else []
+        comments.append("# text = " + "".join(text).rstrip(" "))
+        self.new_text, self.new_paragraph = False, has_blank_line(spaces[-1])
+        return Sentence.from_lines("\n".join(lines), words=words, comments=comments)
+
+
+def _bounded_space(space: str) -> str:
+    """White space without its middle, where it is too long; a blank line in there is kept."""
+    if len(space) <= LONGEST_SPACE:
+        return space
+    half = LONGEST_SPACE // 2
+    line_breaks = len(f".{space[half:-half]}.".splitlines()) - 1
+    return space[:half] + "\n" * min(line_breaks, 2) + space[-half:]

@@ -1,0 +1,43 @@
+"""The network: at each character, whether a token, a sentence and a multiword token end there."""
+
+import torch
+from torch import Tensor, nn
+
+from treecrf.nn.bilstm import initialise_lstm
+from treecrf.segment.characters import CharacterClass
+from treecrf.segment.config import SegmenterConfig
+
+__all__ = ["OUTPUTS", "CharacterNetwork"]
+
+OUTPUTS = 3
+
+
+class CharacterNetwork(nn.Module):
+    """Vectors of characters and of their classes, a BiLSTM over them, and three scores."""
+
+    def __init__(self, characters: int, config: SegmenterConfig) -> None:
+        super().__init__()
+        self.characters = nn.Embedding(characters, config.character_size)
+        self.classes = nn.Embedding(len(CharacterClass), config.class_size)
+        inputs = config.character_size + config.class_size
+        self.layers = nn.ModuleList(
+            nn.LSTM(2 * config.lstm_size if layer else inputs, config.lstm_size, bidirectional=True)
+            for layer in range(config.lstm_layers)
+        )
+        self.dropout = nn.Dropout(config.dropout)
+        self.output = nn.Linear(2 * config.lstm_size, OUTPUTS)
+        for layer in self.layers:
+            initialise_lstm(layer)
+        # Sentences and multiword tokens are rare: at first there are none.
+        nn.init.zeros_(self.output.weight)
+        nn.init.zeros_(self.output.bias)
+
+    def forward(self, characters: Tensor, classes: Tensor) -> Tensor:
+        """Log odds `[window, character, output]` from numbers, both `[window, character]`."""
+        # The LSTM reads `[character, window, feature]`, without a copy of it all.
+        embedded = (self.characters(characters.T), self.classes(classes.T))
+        vectors = self.dropout(torch.cat(embedded, 2))
+        for layer in self.layers:
+            vectors = self.dropout(layer(vectors)[0])
+        scores: Tensor = self.output(vectors)
+        return scores.transpose(0, 1)

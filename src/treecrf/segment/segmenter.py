@@ -1,0 +1,140 @@
+"""Segmenters: a network, an alphabet and the multiword tokens of a treebank, put to work."""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from treecrf.nn.storage import StorageError, load_tensors, replace_file, save_tensors
+from treecrf.segment.assembly import Assembly, Scores
+from treecrf.segment.blocks import cut_blocks, cut_windows
+from treecrf.segment.characters import Alphabet, CharacterClass, Codes, classes_of
+from treecrf.segment.config import SegmenterConfig
+from treecrf.segment.corpus import Joins
+from treecrf.segment.errors import SegmentError
+from treecrf.segment.multiwords import Splitter
+from treecrf.segment.network import OUTPUTS, CharacterNetwork
+from treecrf.treebank import Sentence
+
+__all__ = ["FILES", "Segmenter", "has_segmenter"]
+
+SETTINGS = "segmenter.json"
+WEIGHTS = "segmenter.safetensors"
+FILES = (SETTINGS, WEIGHTS)
+_FORMAT = "treecrf segmenter 1"
+
+_WINDOWS = 32  # that are read side by side
+
+
+def has_segmenter(folder: Path) -> bool:
+    """Whether there is a segmenter in a folder."""
+    return (folder / SETTINGS).is_file()
+
+
+class Segmenter:
+    """Cuts raw text into sentences, tokens and multiword tokens; `load` and training make one."""
+
+    def __init__(
+        self,
+        config: SegmenterConfig,
+        network: CharacterNetwork,
+        *,
+        alphabet: Alphabet,
+        splitter: Splitter,
+        joins: Joins,
+    ) -> None:
+        self.config = config
+        self.network = network.eval()
+        self.alphabet = alphabet
+        self.splitter = splitter
+        self.joins = joins  # between which classes of characters a token may have a space
+
+    def segment(self, text: str) -> list[Sentence]:
+        """The sentences of a text, without heads."""
+        return list(self.segment_stream([text]))
+
+    def segment_stream(self, pieces: Iterable[str]) -> Iterator[Sentence]:
+        """The sentences of a text that comes in pieces, in bounded memory.
+
+        How the text is cut into pieces makes no difference.
+        """
+        assembly = Assembly(splitter=self.splitter, joins=self.joins)
+        config = self.config
+        for block in cut_blocks(pieces, size=_WINDOWS * config.core, context=config.context):
+            yield from assembly.add(block, self._score(block.codes))
+        yield from assembly.finish()
+
+    @torch.inference_mode()
+    def _score(self, codes: Codes) -> Scores:
+        """Log odds `[character, output]` of a block."""
+        context = self.config.context
+        windows = cut_windows(codes, window=self.config.window, context=context)
+        numbers = torch.from_numpy(self.alphabet.numbers(windows))
+        classes = torch.from_numpy(classes_of(windows).astype(np.int32))
+        device = self.network.output.weight.device
+        scores = self.network(numbers.to(device), classes.to(device))[:, context:-context]
+        flat: Scores = scores.reshape(-1, OUTPUTS).float().cpu().numpy()
+        return flat[: len(codes) - 2 * context]
+
+    def save(self, folder: Path) -> None:
+        """Write the segmenter into a folder, which may be that of a parser."""
+        folder.mkdir(parents=True, exist_ok=True)
+        save_tensors(folder / WEIGHTS, self.network.state_dict(), {"format": _FORMAT})
+        classes = [[int(before), int(after)] for before, after in np.argwhere(self.joins)]
+        settings = {
+            "format": _FORMAT,
+            "config": self.config.to_dict(),
+            "characters": self.alphabet.characters,
+            "spaces_inside": classes,
+            "multiwords": self.splitter.to_dict(),
+        }
+        text = json.dumps(settings, ensure_ascii=False, indent=1) + "\n"
+        replace_file(folder / SETTINGS, text.encode())
+
+    @classmethod
+    def load(cls, folder: Path, *, device: torch.device | str = "cpu") -> "Segmenter":
+        """The segmenter of a folder."""
+        path = folder / SETTINGS
+        if not path.is_file():
+            raise SegmentError(f"{folder}: there is no segmenter here: it has no {SETTINGS}")
+        try:
+            segmenter = cls._from_dict(json.loads(path.read_bytes()))
+        except (OSError, ValueError, RecursionError) as error:
+            raise SegmentError(f"{path}: damaged, or not a segmenter: {error}") from None
+        try:
+            weights, _ = load_tensors(folder / WEIGHTS, _FORMAT)
+            segmenter.network.load_state_dict(weights)
+        except StorageError as error:
+            raise SegmentError(str(error)) from None
+        except RuntimeError:
+            raise SegmentError(
+                f"{folder / WEIGHTS}: damaged: these are not the weights that {SETTINGS} tells of"
+            ) from None
+        segmenter.network.to(device).eval()
+        return segmenter
+
+    @classmethod
+    def _from_dict(cls, data: Any) -> "Segmenter":
+        if not isinstance(data, dict) or data.get("format") != _FORMAT:
+            raise SegmentError(f"not a file of this version of treecrf ({_FORMAT})")
+        try:
+            config = SegmenterConfig().changed(data["config"])
+            alphabet = Alphabet(data["characters"])
+            joins = np.zeros((len(CharacterClass), len(CharacterClass)), np.bool_)
+            for before, after in data["spaces_inside"]:
+                if min(before, after) <= CharacterClass.LINE_BREAK:
+                    raise SegmentError("a token has two spaces side by side")
+                joins[CharacterClass(before), CharacterClass(after)] = True
+            splitter = Splitter.from_dict(data["multiwords"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise SegmentError(f"something is missing or of the wrong kind ({error})") from None
+        return cls(
+            config,
+            CharacterNetwork(len(alphabet), config),
+            alphabet=alphabet,
+            splitter=splitter,
+            joins=joins,
+        )

@@ -1,0 +1,141 @@
+"""Training a segmenter: one plain loop over the text of a treebank."""
+
+import copy
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from treecrf.segment.characters import UNKNOWN, Alphabet
+from treecrf.segment.config import SegmenterConfig
+from treecrf.segment.corpus import find_joins, multiwords_of, raw_sentences, raw_text
+from treecrf.segment.errors import SegmentError
+from treecrf.segment.multiwords import learn_splitter
+from treecrf.segment.network import CharacterNetwork
+from treecrf.segment.sampling import cut_runs, draw_windows
+from treecrf.segment.scoring import Gold, SegmentationScores
+from treecrf.segment.segmenter import Segmenter
+from treecrf.treebank import Sentence
+
+__all__ = ["SegmenterEpoch", "train_segmenter"]
+
+
+@dataclass(frozen=True, slots=True)
+class SegmenterEpoch:
+    """What an epoch came to."""
+
+    epoch: int
+    loss: float
+    """The mean loss by the token."""
+    scores: SegmentationScores
+    """On the dev sentences."""
+    best_epoch: int
+    seconds: float
+    """Since the start of training, dev evaluation included."""
+
+
+def train_segmenter(
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    config: SegmenterConfig,
+    *,
+    device: torch.device | str = "cpu",
+    on_epoch: Callable[[SegmenterEpoch], None] = lambda epoch: None,
+) -> Segmenter:
+    """Train until the mean F1 on dev stops rising; the segmenter of the best epoch.
+
+    Both are sentences as their files have them, in the order of the text. Everything random
+    follows from the seed.
+    """
+    started = time.perf_counter()
+    sentences, dev_sentences = raw_sentences(train), raw_sentences(dev)
+    if not sentences or not dev_sentences:
+        raise SegmentError(f"the {'dev' if sentences else 'training'} data has no sentences")
+    runs, dev_text = cut_runs(sentences), raw_text(dev_sentences)
+    gold = Gold([sentence for sentence in dev if len(sentence)])
+    torch.manual_seed(config.seed)
+    alphabet = _alphabet(raw_text(sentences), config)
+    network = CharacterNetwork(len(alphabet), config).to(device)
+    segmenter = Segmenter(
+        config,
+        copy.deepcopy(network),  # with averages of the weights
+        alphabet=alphabet,
+        splitter=learn_splitter(multiwords_of(train)),
+        joins=find_joins(sentences),
+    )
+    parameters = list(network.parameters())
+    averages = [parameter.data for parameter in segmenter.network.parameters()]
+    on_gpu = parameters[0].is_cuda
+    adam = torch.optim.Adam(parameters, lr=config.learning_rate, fused=on_gpu or None)
+    best: dict[str, Tensor] = {}
+    best_mean, best_epoch, steps = -1.0, 0, 0
+
+    for epoch in range(1, config.epochs + 1):
+        random = np.random.default_rng([config.seed, epoch])
+        windows = draw_windows(runs, config, joins=segmenter.joins, random=random)
+        arrays = alphabet.numbers(windows.codes), windows.classes, windows.targets, windows.asked
+        characters, classes, targets, asked = (
+            torch.from_numpy(array).to(device) for array in arrays
+        )
+        total = torch.zeros((), dtype=torch.float64, device=device)
+        batches = range(0, len(characters), config.batch_windows)
+        network.train()
+        for first in batches:
+            rows = slice(first, first + config.batch_windows)
+            seen = _drop_characters(characters[rows], config.character_dropout)
+            loss = _loss(network(seen, classes[rows]), targets[rows], asked[rows])
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(parameters, config.clip)
+            for group in adam.param_groups:
+                group["lr"] = config.learning_rate * config.decay ** (steps / config.decay_steps)
+            adam.step()
+            adam.zero_grad()
+            steps += 1
+            # At first the weights are still far off, so the average follows them closely.
+            keep = min(config.average, (1 + steps) / (10 + steps))
+            torch._foreach_lerp_(averages, [parameter.data for parameter in parameters], 1 - keep)
+            total += loss.detach()
+        mean = float(total) / len(batches)
+        if not np.isfinite(mean):
+            raise SegmentError(
+                f"the loss of epoch {epoch} is {mean}: try a smaller learning_rate, such as "
+                f"{config.learning_rate / 4:g}"
+            )
+        scores = gold.evaluate(segmenter.segment(dev_text))
+        if scores.mean > best_mean:
+            best_mean, best_epoch = scores.mean, epoch
+            weights = segmenter.network.state_dict()
+            best = {name: tensor.clone() for name, tensor in weights.items()}
+        seconds = time.perf_counter() - started
+        on_epoch(SegmenterEpoch(epoch, mean, scores, best_epoch, seconds))
+        if epoch - best_epoch >= config.patience:
+            break
+    segmenter.network.load_state_dict(best)
+    return segmenter
+
+
+def _alphabet(text: str, config: SegmenterConfig) -> Alphabet:
+    """The characters of a text that are frequent enough, the most frequent first."""
+    counts = Counter(text)
+    counts["\n"] += config.min_freq  # training puts line breaks into every text
+    frequent = [character for character in counts if counts[character] >= config.min_freq]
+    return Alphabet(sorted(frequent, key=lambda character: (-counts[character], character)))
+
+
+def _drop_characters(characters: Tensor, rate: float) -> Tensor:
+    """Some characters become unknown, so that the vector of these is trained."""
+    dropped = torch.rand(characters.shape, device=characters.device) < rate
+    return characters.masked_fill(dropped & (characters > UNKNOWN), UNKNOWN)
+
+
+def _loss(scores: Tensor, targets: Tensor, asked: Tensor) -> Tensor:
+    """The cross entropy of what is asked, by the token; all `[window, character, output]`."""
+    losses = binary_cross_entropy_with_logits(
+        scores, targets.to(scores.dtype), asked.to(scores.dtype), reduction="sum"
+    )
+    return losses / targets[..., 0].sum().clamp(min=1)

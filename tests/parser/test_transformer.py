@@ -1,0 +1,198 @@
+"""Parsers that read with a pretrained transformer: ours in the shape of BERT, and any other."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import torch
+
+import treecrf
+from treecrf.parser.config import Config
+from treecrf.parser.errors import ParserError
+from treecrf.parser.presets import PRESETS
+from treecrf.parser.setup import set_up
+from treecrf.parser.train import train
+from treecrf.treebank import write_conllu
+from treecrf.treebank.generator import generate_treebank
+
+transformers = pytest.importorskip("transformers")
+tokenizers = pytest.importorskip("tokenizers")
+
+SIZES = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2}
+SIZES |= {"intermediate_size": 24, "max_position_embeddings": 24}
+
+
+@pytest.fixture(scope="module")
+def treebank(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("treebank") / "train.conllu"
+    write_conllu(generate_treebank(20, seed=1), path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A BERT with weights at random, in the files that Hugging Face has."""
+    folder = tmp_path_factory.mktemp("bert")
+    letters = "abcdefghijklmnopqrstuvwxyz.,'"
+    pieces = [
+        "[PAD]",
+        "[UNK]",
+        "[CLS]",
+        "[SEP]",
+        "the",
+        "man",
+        *letters,
+        *(f"##{c}" for c in letters),
+    ]
+    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n")
+    (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": True}))
+    torch.manual_seed(1)
+    config = transformers.BertConfig(vocab_size=len(pieces), **SIZES)
+    transformers.BertModel(config).save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A RoBERTa, whose pieces are bytes and whose positions begin at 2."""
+    folder = tmp_path_factory.mktemp("roberta")
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    letters = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    pieces = {piece: number for number, piece in enumerate([*special, *sorted(letters)])}
+    model = tokenizers.models.BPE(vocab=pieces, merges=[], unk_token="<unk>")
+    tokenizer = tokenizers.Tokenizer(model)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=True)
+    names = {"cls_token": "<s>", "sep_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(
+        folder
+    )
+    torch.manual_seed(1)
+    config = transformers.RobertaConfig(vocab_size=len(pieces), **SIZES)
+    transformers.RobertaModel(config).save_pretrained(folder)
+    return folder
+
+
+def config_for(encoder: Path, **changes: object) -> Config:
+    settings = {
+        "encoder": "transformer",
+        "transformer": str(encoder),
+        "epochs": 1,
+        "lstm_layers": 0,
+    }
+    return PRESETS["tiny"].changed(settings | changes)
+
+
+def trained(folder: Path, treebank: Path, config: Config) -> Path:
+    training = set_up(folder, config, train=[treebank], dev=treebank, device="cpu")
+    train(training, folder)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+@pytest.mark.parametrize("layers", [0, 1])
+def test_a_model_folder_is_all_that_parsing_needs(
+    kind: str, layers: int, treebank: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    encoder: Path = request.getfixturevalue(kind)
+    config = config_for(encoder, lstm_layers=layers, predict_upos=True, loss="crf")
+    training = set_up(tmp_path / "m", config, train=[treebank], dev=treebank, device="cpu")
+    before = {name: tensor.clone() for name, tensor in training.scorer.state_dict().items()}
+    train(training, tmp_path / "m")
+    moved = [
+        name
+        for name, tensor in training.scorer.state_dict().items()
+        if not tensor.equal(before[name])
+    ]
+    assert any(name.startswith("reader.transformer.") for name in moved)
+
+    hidden = encoder.with_name(f"{encoder.name}-away")
+    encoder.rename(hidden)
+    try:
+        parser = treecrf.load(tmp_path / "m", device="cpu")
+        sentence = parser.parse_tokens([["The", "man", "saw", "the", "dogs", "."]])[0]
+    finally:
+        hidden.rename(encoder)
+    assert sentence.heads.count(0) == 1
+    assert {token.upos for token in sentence.tokens} <= set(parser.vocabulary.upos)
+
+
+def test_bert_parses_without_the_package_transformers(
+    bert: Path, treebank: Path, tmp_path: Path
+) -> None:
+    folder = trained(tmp_path / "m", treebank, config_for(bert))
+    code = (
+        "import sys, treecrf\n"
+        f"parser = treecrf.load({str(folder)!r}, device='cpu')\n"
+        "parser.parse_tokens([['The', 'man', 'slept']])\n"
+        "assert not {'transformers', 'tokenizers'} & set(sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+
+
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_sentences_longer_than_the_encoder_reads_are_read_whole(
+    kind: str, treebank: Path, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    folder = trained(tmp_path / "m", treebank, config_for(request.getfixturevalue(kind)))
+    parser = treecrf.load(folder, device="cpu")
+    words = ["the", "man", "saw", "telescopes"] * 15
+    changed = [*words[:-1], "dog"]
+    crf, other = (parser.distribution([sentence]) for sentence in (words, changed))
+    assert not torch.equal(crf.marginals, other.marginals)  # the last word matters
+    assert parser.parse_tokens([words])[0].heads.count(0) == 1
+
+
+def test_weights_that_were_fetched_are_those_that_are_read_with(
+    bert: Path, treebank: Path, tmp_path: Path
+) -> None:
+    training = set_up(
+        tmp_path / "m", config_for(bert), train=[treebank], dev=treebank, device="cpu"
+    )
+    theirs = transformers.BertModel.from_pretrained(bert).eval()
+    pieces = torch.tensor([[2, 4, 5, 10, 3]])
+    encoder = training.scorer.reader.transformer.eval()
+    with torch.no_grad():
+        ours = encoder(pieces, torch.tensor([5]))[-1]
+        torch.testing.assert_close(ours, theirs(pieces).last_hidden_state, rtol=1e-4, atol=1e-5)
+
+
+def test_lower_layers_learn_slower(bert: Path, treebank: Path, tmp_path: Path) -> None:
+    from treecrf.parser.optimisation import Optimisation
+
+    config = config_for(
+        bert,
+        schedule="linear",
+        warmup=1.0,
+        epochs=3,
+        learning_rate=1e-2,
+        transformer_learning_rate=1e-3,
+        layer_decay=0.5,
+    )
+    training = set_up(tmp_path / "m", config, train=[treebank], dev=treebank, device="cpu")
+    optimisation = Optimisation(training.scorer, config, epoch_steps=10)
+    assert sorted(optimisation.rates) == [1.25e-4, 2.5e-4, 5e-4, 1e-3, 1e-2]
+    shares = []
+    for step in range(31):
+        optimisation.steps = step
+        shares.append(round(optimisation.share, 6))
+    assert shares[0] == 0.1
+    assert max(shares) == 1.0 == shares[9]
+    assert shares[20] == 0.5
+    assert shares[30] == 0.0
+
+
+def test_what_is_no_encoder_is_named(treebank: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ParserError, match="empty"):
+        set_up(
+            tmp_path / "m",
+            config_for(tmp_path / "empty"),
+            train=[treebank],
+            dev=treebank,
+            device="cpu",
+        )
+    with pytest.raises(ParserError, match="none is named"):
+        PRESETS["tiny"].changed({"encoder": "transformer"})
