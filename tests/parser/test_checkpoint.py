@@ -16,7 +16,8 @@ from tests.parser.folders import (
     parser_of,
 )
 from tests.parser.models import LOSSES, SMALL, VOCABULARY, random_scorer
-from treecrf.parser import Parser, ParserError, checkpoint, load
+from treecrf.nn.storage import save_tensors
+from treecrf.parser import Parser, ParserError, load
 from treecrf.parser.checkpoint import (
     load_checkpoint,
     load_settings,
@@ -151,7 +152,7 @@ def test_weights_that_do_not_fit(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("vectors", [torch.ones(3).half(), torch.ones(()).half()])
 def test_vectors_of_another_shape(vectors: torch.Tensor, folder: Path) -> None:
-    checkpoint._save(
+    save_tensors(
         folder / "vectors.safetensors", {"vectors": vectors}, {"format": "treecrf vectors 1"}
     )
     with pytest.raises(ParserError, match=r"vectors.safetensors: damaged"):

@@ -65,8 +65,8 @@ def test_labels_with_arrows_of_their_own() -> None:
 
 
 def marking_parser(seed: int) -> Parser:
-    """A parser half of whose labels are marks, so that it lifts at random."""
-    relations = ["x", "y↑x", "x↓", "x↑y↓", "y↓", "y"]
+    """A parser all of whose labels have marks, so that it lifts at random."""
+    relations = ["x↓", "y↑x", "x↑x↓", "y↑x↓"]
     return random_parser(PSEUDO, vocabulary=vocabulary_of(relations), seed=seed)
 
 
@@ -100,7 +100,7 @@ def test_arcs_are_put_back_but_those_that_are_held(
 def test_no_arc_is_put_back_to_a_head_that_is_ruled_out() -> None:
     checked = 0
     for parser in PARSERS:
-        for seed in range(15):
+        for seed in range(5):
             sentence = sentence_of(8, seed=seed)
             batch = batch_of([sentence], parser.config, vocabulary=parser.vocabulary)
             heads = decode(parser.scorer, batch, config=parser.config).heads[0, 1:].tolist()
