@@ -97,6 +97,9 @@ class Parser:
 
     def save(self, path: str | Path) -> None:
         """Write a model folder that `treecrf.load` takes."""
+        segmenter = self._segmenter
+        if segmenter is None and self._folder is not None and has_segmenter(self._folder):
+            segmenter = self.segmenter  # loaded now: the folder may be the one that is replaced
         save_model(
             Path(path),
             self.config,
@@ -105,8 +108,8 @@ class Parser:
             vectors=self._vectors,
             pretrained=self._pretrained,
         )
-        if self._segmenter is not None or (self._folder and has_segmenter(self._folder)):
-            self.segmenter.save(Path(path))
+        if segmenter is not None:
+            segmenter.save(Path(path))
 
     @property
     def segmenter(self) -> Segmenter:
