@@ -8,8 +8,10 @@ import torch
 
 from tests.parser.folders import assert_same_trees, content, parser_of
 from tests.parser.models import SMALL, VOCABULARY
+from tests.segment.texts import untrained
 from treecrf.parser import ParserError, load
 from treecrf.parser.checkpoint import replace_file, save_model
+from treecrf.segment.segmenter import has_segmenter
 
 
 def test_saving_over_a_model_replaces_it(folder: Path) -> None:
@@ -17,6 +19,17 @@ def test_saving_over_a_model_replaces_it(folder: Path) -> None:
     other.save(folder)
     assert_same_trees(load(folder, device="cpu"), other)
     assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+def test_the_segmenter_of_a_model_is_saved_with_it(folder: Path, tmp_path: Path) -> None:
+    untrained().save(folder)
+    expected = untrained().segment("A dog. A cat?")
+    load(folder, device="cpu").save(folder)  # where it was loaded from
+    load(folder, device="cpu").save(tmp_path / "copy")
+    for place in (folder, tmp_path / "copy"):
+        assert load(place, device="cpu").segmenter.segment("A dog. A cat?") == expected
+    parser_of().save(folder)  # one without a segmenter in the place of one with it
+    assert not has_segmenter(folder)
 
 
 def test_saving_through_a_link_replaces_what_it_names(folder: Path, tmp_path: Path) -> None:
