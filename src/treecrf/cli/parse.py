@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from treecrf.cli.formats import OutputFormat, default_format, write_trees
 from treecrf.cli.options import Decoder, Device, Model
 
 if TYPE_CHECKING:
@@ -33,12 +34,22 @@ def parse(
             help="Where to write; - is standard output, .gz packs.",
         ),
     ] = "-",
+    format: Annotated[
+        OutputFormat | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="json: an object a line; tree: drawings; svg: one picture of all the trees, which "
+            "stays in memory until it is whole.",
+            show_default="tree on a terminal, else conllu",
+        ),
+    ] = None,
     probs: Annotated[
         bool,
         typer.Option(
             "--probs",
             help="Write how probable each head is into MISC, and the log-probability of the tree "
-            "into a comment.",
+            "into a comment. The other formats have both in any case.",
         ),
     ] = False,
     topk: Annotated[
@@ -63,27 +74,27 @@ def parse(
 
     Comments, multiword tokens and the other columns stay as they are in FILE.
     """
-    from treecrf.cli.console import track
     from treecrf.parser import load
     from treecrf.parser.trees import with_written_probs
-    from treecrf.treebank import write_conllu
     from treecrf.treebank.conllu import read_conllu
     from treecrf.treebank.plain import read_sentences, read_tokens
 
     if topk is not None and decoder is not None:
         raise typer.BadParameter("--topk lists the best trees; it takes no --decoder")
     read = {"auto": read_sentences, "conllu": read_conllu, "tokens": read_tokens}[input]
+    written = format or default_format(output)
     parser = load(model, device=device)
     parsed: Iterable[Sentence]
     if topk is not None:
         parsed = _ranked(parser, read(file), topk, keep_heads=keep_heads)
     else:
+        shown = probs or written != "conllu"
         parsed = parser.parse_stream(
-            read(file), keep_heads=keep_heads, decoder=decoder, probs=probs
+            read(file), keep_heads=keep_heads, decoder=decoder, probs=shown
         )
     if probs:
         parsed = map(with_written_probs, parsed)
-    write_conllu(track(parsed, "sentences"), output)
+    write_trees(parsed, output, format=written)
 
 
 def _ranked(
