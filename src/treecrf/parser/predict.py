@@ -112,10 +112,17 @@ class Parser:
             segmenter.save(Path(path))
 
     @property
+    def has_segmenter(self) -> bool:
+        """Whether the model can cut raw text."""
+        return self._segmenter is not None or (
+            self._folder is not None and has_segmenter(self._folder)
+        )
+
+    @property
     def segmenter(self) -> Segmenter:
         """What cuts raw text into sentences and words, where the model has it."""
         if self._segmenter is None:
-            if self._folder is None or not has_segmenter(self._folder):
+            if self._folder is None or not self.has_segmenter:
                 raise ParserError(
                     "this model has no segmenter for raw text: train one with `treecrf train "
                     "--segmenter`, or give it words"
