@@ -71,7 +71,7 @@ def parse(
     input: Annotated[
         InputKind,
         typer.Option(
-            help="What FILE is; auto looks at how it starts, and takes what is not CoNLL-U for text "
+            help="What FILE is; auto looks at how it starts, and takes what is no CoNLL-U for text "
             "if the model can cut it, else for words."
         ),
     ] = "auto",
