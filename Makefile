@@ -11,8 +11,8 @@ DEMO := build/demo
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help parse install test check format fuzz check-roundtrip check-stream bench-ops profile-ops \
-    bench-shapes bench-parser profile-parser bench-io bench-pseudoprojective clean
+# Every target that no file is made by.
+.PHONY: $(shell awk -F: '/^[a-z-]+:.*## / { print $$1 }' $(firstword $(MAKEFILE_LIST)))
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -78,6 +78,9 @@ bench-io: $(INSTALLED) ## time reading and writing beside the package conllu
 
 bench-pseudoprojective: $(INSTALLED) ## count the lifted arcs that come back, in every treebank
 	@$(BIN)/python -m benchmarks.pseudoprojective $(TREEBANKS) $(ARGS)
+
+bench-segment: $(INSTALLED) ## time raw text to sentences: ARGS='FILE.conllu --model FOLDER'
+	@$(BIN)/python -m benchmarks.segment $(ARGS)
 
 check-roundtrip: $(INSTALLED) ## write every treebank back and compare the bytes
 	@$(BIN)/python -m benchmarks.roundtrip $(TREEBANKS)

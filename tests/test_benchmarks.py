@@ -13,6 +13,8 @@ from benchmarks.stages import Stages
 from treecrf.treebank import write_conllu
 from treecrf.treebank.generator import generate_treebank
 
+from tests.segment.texts import untrained
+
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "treebank" / "data" / "golden.conllu"
 
@@ -72,6 +74,17 @@ def test_pseudoprojective_counts_what_comes_back(treebanks: Path) -> None:
     assert "| en_small |           1 |       100.00 |" in result.stdout
     rows = json.loads(figures.read_text())["rows"]
     assert [(row["arcs"], row["lifted"], row["restored"]) for row in rows] == [(20, 1, 1)] * 3
+
+
+def test_segment_times_what_loses_nothing(tmp_path: Path) -> None:
+    model, figures = tmp_path / "model", tmp_path / "figures.json"
+    untrained().save(model)
+    options = ("--characters", 2000, "--rounds", 1, "--json", figures)
+    result = run("benchmarks.segment", GOLDEN, "--model", model, *options)
+    assert result.returncode == 0, result.stderr
+    content = json.loads(figures.read_text())
+    assert list(content["f1"]) == ["tokens", "words", "sentences"]
+    assert all(row["words"] > 0 for row in content["speeds"])
 
 
 def test_roundtrip_says_what_differs(treebanks: Path) -> None:
