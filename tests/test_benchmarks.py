@@ -10,10 +10,9 @@ import pytest
 import torch
 
 from benchmarks.stages import Stages
+from tests.segment.texts import untrained
 from treecrf.treebank import write_conllu
 from treecrf.treebank.generator import generate_treebank
-
-from tests.segment.texts import untrained
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "treebank" / "data" / "golden.conllu"
