@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from tests.treebank.strategies import parses
 from treecrf.treebank import Sentence, TreebankError, compare, evaluate
 from treecrf.treebank import significance as module
+from treecrf.treebank.counts import Counts
+from treecrf.treebank.significance import compare_counts
 
 METRICS = ("UAS", "LAS", "UCM", "LCM", "SIB")
 
@@ -128,6 +130,8 @@ def test_errors() -> None:
         compare([], [], [])
     with pytest.raises(ValueError, match="rounds is 1 or more, not 0"):
         compare(gold, gold, gold, rounds=0)
+    with pytest.raises(ValueError, match="A has 2 sentences and B has 1: both must have the same"):
+        compare_counts([Counts()] * 2, [Counts()])
 
 
 def test_ten_thousand_rounds_of_two_thousand_sentences_take_no_five_seconds() -> None:

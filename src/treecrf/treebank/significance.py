@@ -5,6 +5,7 @@ swaps the two parses of each sentence or leaves them, as a coin falls, and score
 the p-value is the share of rounds in which they differ at least as much as the systems did.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     FloatArray = NDArray[float64]
 
-__all__ = ["Comparison", "Difference", "compare"]
+__all__ = ["Comparison", "Difference", "compare", "compare_counts"]
 
 Fractions = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -85,25 +86,32 @@ def compare(
 
     The same seed gives the same p-values. `punct` and `subtypes` are those of `evaluate`.
     """
+    counts: tuple[list[Counts], list[Counts]] = ([], [])
+    for reference, *answers in pair_sentences(gold, {"A": a, "B": b}):
+        ignored = punctuation(reference, punct)
+        for answer, of_system in zip(answers, counts, strict=True):
+            words = scored_words(reference, answer, ignored=ignored, subtypes=subtypes)
+            of_system.append(count_sentence(reference, answer, words, ignored=ignored))
+    return compare_counts(*counts, rounds=rounds, seed=seed)
+
+
+def compare_counts(
+    a: Sequence[Counts], b: Sequence[Counts], *, rounds: int = 10_000, seed: int = 0
+) -> Comparison:
+    """`compare` for systems whose sentences have been counted already, the same in both."""
     import numpy as np
 
     if rounds < 1:
         raise ValueError(f"rounds is 1 or more, not {rounds}")
-    parts_a: list[Fractions] = []
-    parts_b: list[Fractions] = []
-    open_words = 0
-    for reference, *answers in pair_sentences(gold, {"A": a, "B": b}):
-        ignored = punctuation(reference, punct)
-        for answer, parts in zip(answers, (parts_a, parts_b), strict=True):
-            words = scored_words(reference, answer, ignored=ignored, subtypes=subtypes)
-            counts = count_sentence(reference, answer, words, ignored=ignored)
-            parts.append(_fractions(counts))
-        open_words += counts.open_words
-    if not parts_a:
+    if len(a) != len(b):
+        raise ValueError(f"A has {len(a)} sentences and B has {len(b)}: both must have the same")
+    if not a:
         raise TreebankError("there are no sentences to compare")
 
     # [sentence, numerator or denominator, metric]
-    a_parts, b_parts = np.array(parts_a, dtype=np.float64), np.array(parts_b, dtype=np.float64)
+    a_parts, b_parts = (
+        np.array([_fractions(counts) for counts in system], dtype=np.float64) for system in (a, b)
+    )
     scores_a, scores_b = _ratios(a_parts.sum(axis=0)), _ratios(b_parts.sum(axis=0))
     p_values = shuffle_test(a_parts, b_parts, rounds=rounds, seed=seed)
     differences = {
@@ -111,10 +119,11 @@ def compare(
         for m, name in enumerate(METRICS)
     }
     missing = {}
+    open_words = sum(counts.open_words for counts in a)
     if open_words:
         del differences["SIB"]
         missing["SIB"] = needs_whole_trees(open_words)
-    return Comparison(differences, missing, len(parts_a), rounds, seed)
+    return Comparison(differences, missing, len(a), rounds, seed)
 
 
 def _fractions(counts: Counts) -> Fractions:

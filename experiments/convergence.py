@@ -1,0 +1,104 @@
+"""How fast parsers learn: dev LAS by epoch of Loc, Crf and Crf2o."""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from statistics import fmean, stdev
+
+from experiments.options import Options, start
+from experiments.plots import Curve, curves
+from experiments.reports import publish
+from experiments.systems import CRF, CRF2O, LOC
+from experiments.tables import markdown
+
+SYSTEMS = (LOC, CRF, CRF2O)
+# The shares of all epochs at which the table has the best LAS so far.
+STAGES = (0.1, 0.25, 0.5, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """Dev LAS by epoch: the mean over seeds, their spread, and the best mean so far."""
+
+    las: list[float]
+    spread: list[float]
+    peak: list[float]
+
+    @classmethod
+    def of(cls, by_seed: Sequence[Sequence[float]]) -> "Course":
+        """Of the epochs that every seed was trained for."""
+        epochs = list(zip(*by_seed, strict=False))
+        las = [fmean(values) for values in epochs]
+        spread = [stdev(values) if len(values) > 1 else 0.0 for values in epochs]
+        return cls(las, spread, list(accumulate(las, max)))
+
+    def reached(self, las: float) -> int | None:
+        """The first epoch with at least this LAS."""
+        return next((epoch for epoch, value in enumerate(self.las, 1) if value >= las), None)
+
+
+def run(options: Options) -> None:
+    """Train the systems and follow their dev LAS."""
+    runs = {s: [options.run(s, seed) for seed in options.seeds] for s in SYSTEMS}
+    results = options.finish(run for by_seed in runs.values() for run in by_seed)
+    courses = {s.name: Course.of([results[run].las for run in runs[s]]) for s in SYSTEMS}
+    longest = max(len(course.las) for course in courses.values())
+    stages = sorted({max(1, round(share * longest)) for share in STAGES})
+    goal = courses[LOC.name].peak[-1]
+    rows = []
+    for name, course in courses.items():
+        peaks = [f"{course.peak[min(stage, len(course.peak)) - 1]:.2f}" for stage in stages]
+        epoch = course.reached(goal)
+        rows.append([name, *peaks, "-" if epoch is None else str(epoch)])
+    publish(
+        options,
+        title=f"Convergence on {options.treebank.name}",
+        content={
+            "curves": {
+                name: {
+                    "las": [round(value, 4) for value in course.las],
+                    "spread": [round(value, 4) for value in course.spread],
+                    "reaches_best_of_loc": course.reached(goal),
+                }
+                for name, course in courses.items()
+            },
+            "best_of_loc": round(goal, 4),
+        },
+        tables=[
+            markdown(
+                ["", *(f"epoch {stage}" for stage in stages), "reaches Loc's best at epoch"], rows
+            )
+        ],
+        notes=[
+            f"The best dev LAS in percent up to an epoch, the mean of {len(options.seeds)} seeds; "
+            "and the first epoch with the best of Loc.",
+        ],
+        draw=lambda: curves(
+            {
+                "": [
+                    Curve(name, range(1, len(course.las) + 1), course.las, course.spread)
+                    for name, course in courses.items()
+                ]
+            },
+            xlabel="epoch",
+            ylabel=f"LAS on {options.treebank.name} dev, %",
+            bottom=_bottom(courses, longest),
+        ),
+    )
+
+
+def _bottom(courses: dict[str, Course], longest: int) -> float:
+    """Where the plot begins: the steep first epochs, alike for all, would flatten the rest."""
+    early = max(1, round(0.1 * longest)) - 1
+    lowest = min(course.peak[min(early, len(course.peak) - 1)] for course in courses.values())
+    highest = max(course.peak[-1] for course in courses.values())
+    return lowest - 0.05 * (highest - lowest)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return start("convergence", __doc__, run, arguments=arguments)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

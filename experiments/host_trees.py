@@ -1,0 +1,64 @@
+"""Parsing with the network on one device and the TreeCRF on the CPU, as parsers did before."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+
+from treecrf.parser import Parser
+from treecrf.parser.batch import cut_batches, make_batch
+from treecrf.parser.decode import is_projective_tree, mbr_heads
+from treecrf.parser.device import fast_products
+from treecrf.parser.encoding import encode
+from treecrf.parser.loss import distribution
+from treecrf.parser.trees import TreeNamer
+from treecrf.treebank import Sentence
+
+__all__ = ["greedy_share", "parse_with_host_trees"]
+
+_BATCH_WORDS = 4_000
+
+
+@torch.inference_mode()
+def parse_with_host_trees(parser: Parser, sentences: Sequence[Sentence]) -> list[Sentence]:
+    """What `parser.parse_tokens` gives by MBR, with inside-outside and decoding on the CPU."""
+    namer = TreeNamer(parser.vocabulary, parser.config)
+    encoded = encode(sentences, parser.vocabulary, parser.config)
+    order = np.argsort(-encoded.lengths, kind="stable")
+    parsed: list[Sentence | None] = [None] * len(sentences)
+    scorer = parser.scorer
+    for rows in cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS):
+        batch = make_batch(encoded, rows, device=parser.device)
+        with fast_products():
+            roles = scorer(batch)
+            siblings = scorer.siblings(roles, batch)
+            crf = distribution(
+                scorer.arcs(roles, batch).cpu(),
+                None if siblings is None else siblings.cpu(),
+                batch.lengths.cpu(),
+                config=parser.config,
+            )
+            heads = mbr_heads(crf)
+            labels = scorer.labels(roles, batch, heads.to(parser.device)).argmax(1)
+        relations = batch.unpack(labels.unsqueeze(1)).squeeze(2).cpu()
+        for place, row in enumerate(batch.rows.tolist()):
+            words = slice(1, len(sentences[row]) + 1)
+            tree = namer.name(heads[place, words].tolist(), relations[place, words].tolist())
+            parsed[row] = sentences[row].with_tree(*tree)
+    return [sentence for sentence in parsed if sentence is not None]
+
+
+def greedy_share(parser: Parser, sentences: Sequence[Sentence]) -> float:
+    """The share of sentences whose most probable heads are a projective tree already."""
+    lengths = np.array([len(sentence) for sentence in sentences])
+    order = np.argsort(-lengths, kind="stable")
+    settled = 0
+    for rows in cut_batches(lengths, order, tokens=_BATCH_WORDS):
+        crf = parser.distribution([sentences[row] for row in rows])
+        marginals = crf.marginals
+        token = torch.arange(marginals.shape[1], device=marginals.device)
+        is_word = (token > 0) & (token <= crf.lengths[:, None])
+        heads = torch.where(is_word, marginals.argmax(2), 0)
+        trees = is_projective_tree(heads, crf.lengths, multiroot=crf.multiroot)
+        settled += int(trees.sum())
+    return settled / len(sentences)

@@ -1,0 +1,144 @@
+"""Runs that are not finished yet, one after the other or several side by side on one device."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from experiments.errors import ExperimentError
+from experiments.runs import Run
+from experiments.store import Result, Store
+from experiments.worker import USER_ERRORS, carry_out
+from treecrf.parser import checkpoint
+
+__all__ = ["finish"]
+
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+def finish(
+    runs: Sequence[Run], store: Store, *, device: str, jobs: int, models: bool = False
+) -> dict[Run, Result]:
+    """The results of all these runs; those that are in the store are not run again.
+
+    With `models`, a run whose model is not there is, though its result may be.
+    """
+    wanted = list(dict.fromkeys(runs))
+    open_runs = [
+        run for run in wanted if store.load(run) is None or (models and not store.has_model(run))
+    ]
+    kept = len(wanted) - len(open_runs)
+    print(f"{_counted(wanted)}, {kept} finished before; models in {store.folder / 'models'}")
+    started = time.perf_counter()
+    work = _one_by_one if jobs == 1 else _side_by_side
+    for number, run in enumerate(work(open_runs, store, device, jobs), kept + 1):
+        result = store.load(run)
+        assert result is not None
+        best = result.best_epoch - 1
+        left_out = f", {result.left_out} sentences left out" if result.left_out else ""
+        print(
+            f"[{number}/{len(wanted)}] {run.label}: dev UAS {result.uas[best]:.2f} "
+            f"LAS {result.las[best]:.2f} (epoch {best + 1} of {len(result.las)}), "
+            f"trained in {_minutes(result.seconds)}, {_minutes(time.perf_counter() - started)} "
+            f"since the start{left_out}",
+            flush=True,
+        )
+    results = {run: store.load(run) for run in wanted}
+    return {run: result for run, result in results.items() if result is not None}
+
+
+def _one_by_one(runs: Sequence[Run], store: Store, device: str, jobs: int) -> Iterator[Run]:
+    for run in runs:
+        _announce(run, store)
+        try:
+            carry_out(run, store, device=device)
+        except USER_ERRORS as error:
+            raise ExperimentError(f"{run.label}: {error}") from None
+        yield run
+
+
+def _side_by_side(runs: Sequence[Run], store: Store, device: str, jobs: int) -> Iterator[Run]:
+    """So many processes at once; after a failure those that run go on, but no other begins."""
+    waiting = list(runs)
+    running: dict[Run, _Worker] = {}
+    failures: list[str] = []
+    try:
+        while running or (waiting and not failures):
+            while waiting and len(running) < jobs and not failures:
+                run = waiting.pop(0)
+                _announce(run, store)
+                running[run] = _Worker(run, store, device=device, jobs=jobs)
+            time.sleep(0.1)
+            for run in [run for run, worker in running.items() if worker.ended]:
+                problem = running.pop(run).close()
+                if problem is None:
+                    yield run
+                else:
+                    failures.append(f"{run.label}: {problem}")
+                    print(f"failed: {failures[-1]}", file=sys.stderr, flush=True)
+    finally:
+        for worker in running.values():
+            worker.close()
+    if failures:
+        raise ExperimentError(failures[0])
+
+
+class _Worker:
+    """A process that carries out one run."""
+
+    def __init__(self, run: Run, store: Store, *, device: str, jobs: int) -> None:
+        threads = str(max(1, (os.cpu_count() or 1) // jobs))
+        paths = [str(_ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        # A file, not a pipe: nobody reads while the process runs.
+        self.errors = tempfile.TemporaryFile("w+")  # noqa: SIM115
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "experiments.worker"],
+            stdin=subprocess.PIPE,
+            stderr=self.errors,
+            text=True,
+            env={"OMP_NUM_THREADS": threads} | os.environ | {"PYTHONPATH": os.pathsep.join(paths)},
+        )
+        assert self.process.stdin is not None
+        task = {"run": run.to_dict(), "store": str(store.folder.absolute()), "device": device}
+        with contextlib.suppress(BrokenPipeError):  # it has ended already: `close` says why
+            self.process.stdin.write(json.dumps(task) + "\n")
+            self.process.stdin.flush()
+
+    @property
+    def ended(self) -> bool:
+        return self.process.poll() is not None
+
+    def close(self) -> str | None:
+        """End the process if it runs; what it said last if it failed."""
+        if not self.ended:
+            self.process.kill()
+        with contextlib.suppress(BrokenPipeError), self.process:  # closes pipes, then waits
+            pass
+        with self.errors:
+            self.errors.seek(0)
+            lines = self.errors.read().splitlines()
+        if self.process.returncode == 0:
+            return None
+        return lines[-1] if lines else f"it ended with exit code {self.process.returncode}"
+
+
+def _announce(run: Run, store: Store) -> None:
+    """Say so where a run goes on that was interrupted."""
+    folder = store.model_folder(run)
+    if (folder / checkpoint.CHECKPOINT).exists() and (folder / checkpoint.LOG).exists():
+        done = len((folder / checkpoint.LOG).read_text().splitlines())
+        print(f"going on with {run.label} after epoch {done}", flush=True)
+
+
+def _counted(runs: Sequence[Run]) -> str:
+    return "1 training" if len(runs) == 1 else f"{len(runs)} trainings"
+
+
+def _minutes(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes}:{rest:02} min" if minutes else f"{rest} s"

@@ -1,0 +1,179 @@
+"""What every experiment is asked on its command line, and how it starts and fails."""
+
+import argparse
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import get_args
+
+from experiments.errors import ExperimentError
+from experiments.jobs import finish
+from experiments.runs import Mask, Run
+from experiments.store import Result, Store
+from experiments.systems import System
+from experiments.treebanks import DataFile, Treebank, find_treebanks, open_treebank
+from experiments.worker import USER_ERRORS
+from treecrf.parser.config import Config
+from treecrf.parser.device import choose_device
+from treecrf.parser.presets import load_config
+from treecrf.treebank.options import Punctuation
+
+__all__ = ["Options", "start"]
+
+# What an experiment compares is not for the user to set.
+_VARIED = ("loss", "nonprojective", "decoder", "seed")
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What to run, where and how often."""
+
+    experiment: str
+    command: str
+    treebanks: tuple[Treebank, ...]
+    out: Path
+    seeds: tuple[int, ...]
+    device: str
+    jobs: int
+    base: Config
+    embeddings: DataFile | None
+    punct: Punctuation
+    own: argparse.Namespace
+    """The options that this experiment alone has."""
+    runs: list[Run] = field(default_factory=list)
+    """The trainings that it has asked for: where its figures come from."""
+
+    @property
+    def treebank(self) -> Treebank:
+        """The treebank of an experiment that has one."""
+        (treebank,) = self.treebanks
+        return treebank
+
+    @property
+    def store(self) -> Store:
+        return Store(self.out)
+
+    def run(
+        self,
+        system: System,
+        seed: int,
+        *,
+        treebank: Treebank | None = None,
+        base: Config | None = None,
+        mask: Mask | None = None,
+    ) -> Run:
+        """The training of a system: on the only treebank with the shared settings, if not told."""
+        run = Run(
+            treebank=treebank or self.treebank,
+            config=system.config(base or self.base, seed),
+            mask=mask,
+            embeddings=self.embeddings,
+            punct=self.punct,
+        )
+        self.runs.append(run)
+        return run
+
+    def finish(self, runs: Iterable[Run], *, models: bool = False) -> dict[Run, Result]:
+        """The results of runs, after training what is not in the store."""
+        return finish(list(runs), self.store, device=self.device, jobs=self.jobs, models=models)
+
+
+def start(
+    experiment: str,
+    description: str | None,
+    work: Callable[[Options], None],
+    *,
+    arguments: Sequence[str] | None = None,
+    several: bool = False,
+    extend: Callable[[argparse.ArgumentParser], None] = lambda parser: None,
+) -> int:
+    """Read the command line and do the work; the exit code, 2 after an error that is one line."""
+    if arguments is None:
+        arguments = sys.argv[1:]
+        # An exit, unlike a signal, passes through `finally`: no process stays.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    parser = _parser(experiment, description, several=several)
+    extend(parser)
+    own = parser.parse_args(arguments)
+    try:
+        work(_options(experiment, own, arguments, several=several))
+    except USER_ERRORS as error:
+        print(f"experiments.{experiment}: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def _parser(experiment: str, description: str | None, *, several: bool) -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=f"experiments.{experiment}", description=description)
+    add = parser.add_argument
+    folder = "a folder with train.conllu, dev.conllu and, if there is one, test.conllu"
+    if several:
+        folder += ", or a folder of such folders; may be given several times"
+    add("--treebank", type=Path, action="append", required=True, metavar="DIR", help=folder)
+    where = "where results, finished runs and models go (default: results)"
+    add("--out", type=Path, default=Path("results"), metavar="DIR", help=where)
+    often = "each system is trained once with each of these (default: 1)"
+    add("--seeds", default="1", metavar="1,2,3", help=often)
+    long = "train for exactly so many (default: until the settings say so)"
+    add("--epochs", type=int, metavar="N", help=long)
+    add("--device", default="auto", help="cpu, cuda or cuda:1 (default: a GPU if there is one)")
+    many = "trainings side by side on the device (default: 1)"
+    add("--jobs", type=int, default=1, metavar="K", help=many)
+    settings = "default, paper, tiny, or a TOML file of settings"
+    add("--config", default="default", metavar="NAME|FILE", help=settings)
+    one = "one setting of all systems; may be given several times"
+    add("--set", action="append", default=[], metavar="KEY=VALUE", help=one)
+    add("--embeddings", type=Path, metavar="FILE", help="pretrained word vectors")
+    left_out = "words to leave out of the scores, as in treecrf score (default: keep)"
+    add("--punct", choices=get_args(Punctuation), default="keep", help=left_out)
+    return parser
+
+
+def _options(
+    experiment: str, own: argparse.Namespace, arguments: Sequence[str], *, several: bool
+) -> Options:
+    if not several and len(own.treebank) > 1:
+        raise ExperimentError("this experiment is about one treebank: give --treebank once")
+    if own.jobs < 1:
+        raise ExperimentError(f"--jobs is 1 or more, not {own.jobs}")
+    choose_device(own.device)  # an error now, not after the data has been read
+    treebanks = find_treebanks(own.treebank) if several else [open_treebank(own.treebank[0])]
+    return Options(
+        experiment=experiment,
+        command=shlex.join(["python", "-m", f"experiments.{experiment}", *arguments]),
+        treebanks=tuple(treebanks),
+        out=own.out,
+        seeds=_seeds(own.seeds),
+        device=own.device,
+        jobs=own.jobs,
+        base=_base(own.config, own.set, own.epochs),
+        embeddings=None if own.embeddings is None else DataFile.of(own.embeddings),
+        punct=own.punct,
+        own=own,
+    )
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    try:
+        seeds = tuple(int(seed) for seed in text.split(","))
+    except ValueError:
+        raise ExperimentError(f"--seeds is {text!r}; write whole numbers, such as 1,2,3") from None
+    if len(set(seeds)) < len(seeds):
+        raise ExperimentError(f"--seeds is {text!r}: one is there twice")
+    return seeds
+
+
+def _base(source: str, settings: Sequence[str], epochs: int | None) -> Config:
+    """The settings that all systems share."""
+    base = load_config(source)
+    if epochs is not None:
+        # The same number for every system: none stops early.
+        base = base.changed({"epochs": epochs, "patience": max(epochs, 1)})
+    changed = base.updated(settings)
+    for name in _VARIED:
+        if getattr(changed, name) != getattr(Config(), name):
+            raise ExperimentError(f"{name} is what experiments vary; it cannot be set for all")
+    return changed

@@ -1,0 +1,129 @@
+"""Parsing raw text: CoNLL-18 LAS over another system's segmentation, or over our own."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments.comparison import Measures, spread_note
+from experiments.errors import ExperimentError
+from experiments.files import read_json, write_json
+from experiments.measures import Measure
+from experiments.options import Options, start
+from experiments.plots import dots
+from experiments.reports import publish
+from experiments.runs import Run
+from experiments.segmentation import segmented
+from experiments.systems import CRF, CRF2O, LOC
+from experiments.tables import markdown, measure_rows
+from experiments.treebanks import shared_split
+from treecrf.parser import load
+from treecrf.parser.data import fingerprint
+from treecrf.treebank import Score, Sentence, evaluate_conll18, read_conllu
+
+SYSTEMS = (LOC, CRF, CRF2O)
+METRICS = ("Sentences", "Words", "UAS", "LAS")
+GOLD = "{}, gold segmentation"
+
+
+@dataclass(frozen=True, slots=True)
+class Segmentation:
+    """A text cut into sentences and words, the name of a row for it, and one for its content."""
+
+    row: str
+    sentences: list[Sentence]
+    fingerprint: str
+
+
+def run(options: Options) -> None:
+    """Parse a segmentation with every system, and the gold one beside it."""
+    split = shared_split(options.treebanks)
+    path = options.treebank.splits[split].path
+    gold = list(read_conllu(path))
+    segmentations = [
+        Segmentation(row, sentences, fingerprint(sentences))
+        for row, sentences in ((GOLD, gold), ("{}", _given(options.own, gold)))
+    ]
+    runs = {system: [options.run(system, seed) for seed in options.seeds] for system in SYSTEMS}
+    waiting = {
+        run
+        for by_seed in runs.values()
+        for run in by_seed
+        if any(read_json(_path(options, run, gold, item)) is None for item in segmentations)
+    }
+    options.finish([r for by_seed in runs.values() for r in by_seed if r in waiting], models=True)
+    measures: Measures = {}
+    for segmentation in segmentations:
+        for system, by_seed in runs.items():
+            scores = [_scores(options, run, gold, segmentation) for run in by_seed]
+            measures[segmentation.row.format(system.name)] = {
+                name: Measure(tuple(100 * score[name].f1 for score in scores)) for name in METRICS
+            }
+    table = {name: [row[metric] for metric in METRICS] for name, row in measures.items()}
+    tokens = options.own.tokens or options.own.segmenter
+    publish(
+        options,
+        title=f"Raw text of {options.treebank.name}",
+        content={
+            "split": split,
+            "tokens": str(tokens),
+            "rows": [
+                {"system": name, "metric": metric} | item.to_dict()
+                for name, row in measures.items()
+                for metric, item in row.items()
+            ],
+        },
+        tables=[markdown([split, *METRICS], measure_rows(table, bold=False))],
+        notes=[
+            f"F1 of the CoNLL 2018 evaluation over the segmentation of {tokens}; LAS is without "
+            "subtypes of relations.",
+            spread_note(options),
+        ],
+        draw=lambda: dots(
+            {f"{split} LAS": {name: {name: row["LAS"]} for name, row in measures.items()}},
+            xlabel="%",
+        ),
+    )
+
+
+def _given(own: argparse.Namespace, gold: Sequence[Sentence]) -> list[Sentence]:
+    if (own.tokens is None) == (own.segmenter is None):
+        raise ExperimentError("say how the text is split: --tokens FILE or --segmenter DIR")
+    return segmented(gold, own.segmenter) if own.tokens is None else list(read_conllu(own.tokens))
+
+
+def _scores(
+    options: Options, run: Run, gold: Sequence[Sentence], segmentation: Segmentation
+) -> dict[str, Score]:
+    """What a run comes to over a segmentation, computed once."""
+    path = _path(options, run, gold, segmentation)
+    record: dict[str, Any] | None = read_json(path)
+    if record is None:
+        parser = load(options.store.model_folder(run), device=options.device)
+        parsed = list(parser.parse_stream(segmentation.sentences, probs=False))
+        scores = evaluate_conll18(gold, parsed)
+        record = {"run": run.label, "scores": {name: asdict(scores[name]) for name in METRICS}}
+        write_json(path, record)
+    return {name: Score(**score) for name, score in record["scores"].items()}
+
+
+def _path(options: Options, run: Run, gold: Sequence[Sentence], segmentation: Segmentation) -> Path:
+    name = f"{run.key}-raw-{fingerprint(gold)[:8]}-{segmentation.fingerprint[:8]}.json"
+    return options.store.record_path(run).with_name(name)
+
+
+def _extend(parser: argparse.ArgumentParser) -> None:
+    text = "the text of test.conllu, or dev.conllu where there is none, as another system split it"
+    parser.add_argument("--tokens", type=Path, metavar="FILE", help=text)
+    ours = "a folder with a segmenter, to split the text with"
+    parser.add_argument("--segmenter", type=Path, metavar="DIR", help=ours)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return start("raw_text", __doc__, run, arguments=arguments, extend=_extend)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

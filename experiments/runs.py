@@ -1,0 +1,119 @@
+"""A training run: the settings and the data that its result follows from, and its name."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from experiments.systems import model_name
+from experiments.treebanks import DataFile, Treebank
+from treecrf.parser.config import Config
+from treecrf.treebank.options import Punctuation
+
+__all__ = ["FORMAT", "Mask", "Run", "Unit"]
+
+# What finished runs are written as; a change that makes old ones wrong counts it up.
+FORMAT = 1
+
+Unit = Literal["dependencies", "sentences"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mask:
+    """A share of the training data: of each sentence's dependencies, or of the sentences."""
+
+    unit: Unit
+    keep: float
+    seed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A model to train on a treebank and to score on its other parts."""
+
+    treebank: Treebank
+    config: Config
+    mask: Mask | None = None
+    embeddings: DataFile | None = None
+    punct: Punctuation = "keep"
+
+    @property
+    def label(self) -> str:
+        """The run in words, for a line of progress."""
+        label = f"{model_name(self.config)} on {self.treebank.name}, seed {self.config.seed}"
+        if self.config.tags != "none":
+            label += f", {self.config.tags}"
+        return label if self.mask is None else f"{label}, {self.mask.keep:.0%} {self.mask.unit}"
+
+    @property
+    def training(self) -> dict[str, Any]:
+        """All that the trained model follows from; the test part and `punct` are not in it."""
+        return {
+            "format": FORMAT,
+            "config": self.config.to_dict(),
+            "train": self.treebank.train.fingerprint,
+            "dev": self.treebank.dev.fingerprint,
+            "embeddings": None if self.embeddings is None else self.embeddings.fingerprint,
+            "mask": None if self.mask is None else asdict(self.mask),
+        }
+
+    @property
+    def key(self) -> str:
+        """A name for files.
+
+        Settings that have their default are no part of it, so that runs which were finished before
+        a setting was added are found; `is_of` then compares those that were there.
+        """
+        defaults = Config().to_dict()
+        chosen = {
+            name: value for name, value in self.config.to_dict().items() if value != defaults[name]
+        }
+        text = json.dumps(self.training | {"config": chosen}, sort_keys=True)
+        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+        return f"{self.config.loss}-{self.config.seed}-{digest}"
+
+    def is_of(self, training: dict[str, Any]) -> bool:
+        """Whether a finished run that wrote this down as its `training` is this one."""
+        ours = self.training
+        settings: dict[str, Any] = training.get("config", {})
+        return {**training, "config": None} == {**ours, "config": None} and all(
+            ours["config"].get(name) == value for name, value in settings.items()
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `from_dict` takes, as JSON can hold it."""
+
+        def file(part: DataFile | None) -> list[str] | None:
+            return None if part is None else [str(part.path.absolute()), part.fingerprint]
+
+        return {
+            "name": self.treebank.name,
+            "parts": [file(part) for part in _parts(self.treebank)],
+            "config": self.config.to_dict(),
+            "mask": None if self.mask is None else asdict(self.mask),
+            "embeddings": file(self.embeddings),
+            "punct": self.punct,
+        }
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> "Run":
+        """The run that another process wrote down."""
+
+        def file(part: list[str] | None) -> DataFile | None:
+            return None if part is None else DataFile(Path(part[0]), part[1])
+
+        train, dev, test = map(file, data["parts"])
+        assert train is not None
+        assert dev is not None
+        return cls(
+            treebank=Treebank(data["name"], train, dev, test),
+            config=Config(**data["config"]),
+            mask=None if data["mask"] is None else Mask(**data["mask"]),
+            embeddings=file(data["embeddings"]),
+            punct=data["punct"],
+        )
+
+
+def _parts(treebank: Treebank) -> tuple[DataFile | None, ...]:
+    return treebank.train, treebank.dev, treebank.test

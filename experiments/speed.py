@@ -1,0 +1,147 @@
+"""Sentences a second of each model on GPU and CPU, and how often greedy heads are a tree."""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+
+import torch
+
+from benchmarks.timing import median_ms
+from experiments.errors import ExperimentError
+from experiments.host_trees import greedy_share, parse_with_host_trees
+from experiments.options import Options, start
+from experiments.plots import Bar, bars
+from experiments.reports import publish
+from experiments.systems import CRF, CRF2O, LOC, LOC_MST, System
+from experiments.tables import markdown
+from experiments.treebanks import shared_split
+from treecrf.parser import Parser, load
+from treecrf.parser.device import choose_device
+from treecrf.treebank import Sentence, read_conllu
+
+SYSTEMS = (LOC_MST, LOC, CRF, CRF2O)
+MARGINAL = (CRF, CRF2O)
+HOST_TREES = "GPU, inside-outside on the CPU"
+# Heads that may differ between two ways of computing the same marginals, which round differently.
+MAY_DIFFER = 0.002
+
+
+@dataclass(frozen=True, slots=True)
+class Speed:
+    """How many sentences and words a second a system parses, and where."""
+
+    system: str
+    where: str
+    sentences_per_second: float
+    words_per_second: float
+
+
+@dataclass(frozen=True, slots=True)
+class Stopwatch:
+    """Times how sentences are parsed."""
+
+    sentences: Sequence[Sentence]
+    seconds: float
+
+    def time(
+        self,
+        system: System,
+        where: str,
+        parser: Parser,
+        parse: Callable[[Sequence[Sentence]], object],
+    ) -> Speed:
+        """The median of several passes."""
+        sentences = self.sentences
+        taken = median_ms(lambda: parse(sentences), parser.device, seconds=self.seconds) / 1000
+        words = sum(map(len, sentences))
+        speed = Speed(system.name, where, len(sentences) / taken, words / taken)
+        print(f"{system.name}, {where}: {speed.sentences_per_second:,.0f} sentences/s", flush=True)
+        return speed
+
+
+def run(options: Options) -> None:
+    """Train the systems, and time how they parse."""
+    split = shared_split(options.treebanks)
+    runs = {system: options.run(system, options.seeds[0]) for system in SYSTEMS}
+    options.finish(runs.values(), models=True)
+    sentences = list(read_conllu(options.treebank.splits[split].path))
+    folders = {system: options.store.model_folder(run) for system, run in runs.items()}
+    speeds: list[Speed] = []
+    gpu = choose_device(options.device)
+    places = {"GPU": gpu, "CPU": torch.device("cpu")} if gpu.type == "cuda" else {"CPU": gpu}
+    for where, device in places.items():
+        watch = Stopwatch(sentences, options.own.seconds)
+        for system in SYSTEMS:
+            parser = load(folders[system], device=str(device))
+            speeds.append(watch.time(system, where, parser, parser.parse_tokens))
+            if where == "GPU" and system in MARGINAL:
+                check_host_trees(system, parser, sentences)
+                host_trees = partial(parse_with_host_trees, parser)
+                speeds.append(watch.time(system, HOST_TREES, parser, host_trees))
+    greedy = {
+        system.name: greedy_share(load(folders[system], device=options.device), sentences)
+        for system in MARGINAL
+    }
+    columns = list(dict.fromkeys(speed.where for speed in speeds))
+    figures = {(speed.system, speed.where): speed.sentences_per_second for speed in speeds}
+    rows = []
+    for system in SYSTEMS:
+        found = [figures.get((system.name, where)) for where in columns]
+        share = f"{greedy[system.name]:.2%}" if system.name in greedy else "-"
+        rows.append([system.name, *("-" if f is None else f"{f:,.0f}" for f in found), share])
+    publish(
+        options,
+        title=f"Parsing speed on {options.treebank.name}",
+        content={
+            "split": split,
+            "sentences": len(sentences),
+            "threads": torch.get_num_threads(),
+            "rows": [asdict(speed) for speed in speeds],
+            "greedy_share": greedy,
+        },
+        tables=[markdown(["", *columns, "greedy"], rows)],
+        notes=[
+            f"Sentences a second on {split} ({len(sentences):,} sentences), from words to trees, "
+            f"the median of several passes. Threads on the CPU: {torch.get_num_threads()}.",
+            "Greedy: the share of sentences whose most probable heads, each taken by itself, are a "
+            "projective tree, so that no chart is decoded.",
+        ],
+        draw=lambda: bars(
+            {
+                where: [
+                    Bar(speed.system, speed.system, speed.sentences_per_second)
+                    for speed in speeds
+                    if speed.where == where
+                ]
+                for where in columns
+            },
+            xlabel="sentences a second",
+        ),
+    )
+
+
+def check_host_trees(system: System, parser: Parser, sentences: Sequence[Sentence]) -> None:
+    """Nothing is timed that does not give the same trees."""
+    ours = [head for tree in parser.parse_tokens(sentences) for head in tree.heads]
+    theirs = [head for tree in parse_with_host_trees(parser, sentences) for head in tree.heads]
+    differing = sum(head != other for head, other in zip(ours, theirs, strict=True))
+    if differing > MAY_DIFFER * len(ours):
+        raise ExperimentError(
+            f"{system.name}: on the CPU {differing:,} of {len(ours):,} heads are others than on "
+            f"{parser.device}, so nothing is timed; this is a bug"
+        )
+
+
+def _extend(parser: argparse.ArgumentParser) -> None:
+    passes = "how long to repeat what is timed, at least three times (default: 5)"
+    parser.add_argument("--seconds", type=float, default=5.0, metavar="S", help=passes)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return start("speed", __doc__, run, arguments=arguments, extend=_extend)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""What finished runs came to, in a folder: small JSON files to keep, and models beside them."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from experiments.counting import pack_gold, pack_system, unpack
+from experiments.files import read_json, write_json
+from experiments.runs import Run
+from experiments.systems import decoders_of
+from experiments.treebanks import Split
+from treecrf.parser import checkpoint
+from treecrf.parser.options import Decoder
+from treecrf.treebank.counts import Counts
+
+__all__ = ["Parses", "Result", "Store", "read_epochs"]
+
+Parses = Mapping[tuple[Split, Decoder], list[Counts]]
+
+_COLUMNS = ("loss", "uas", "las", "seconds", "sentences_per_second")
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A finished run: dev scores by epoch, and the counts of each sentence by part and decoder."""
+
+    uas: list[float]
+    las: list[float]
+    seconds: float
+    left_out: int
+    """Training sentences that the loss could not learn from."""
+    parses: Parses
+
+    @property
+    def best_epoch(self) -> int:
+        """The number of the epoch whose model was kept: the first with the best dev LAS."""
+        return self.las.index(max(self.las)) + 1
+
+
+class Store:
+    """A folder with `runs/`, which a repository can keep, and `models/`, which it ignores."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def record_path(self, run: Run) -> Path:
+        return self.folder / "runs" / f"{run.key}.json"
+
+    def model_folder(self, run: Run) -> Path:
+        return self.folder / "models" / run.key
+
+    def has_model(self, run: Run) -> bool:
+        """Whether the trained model is there, and not only what it came to."""
+        return (
+            self.record(run) is not None and (self.model_folder(run) / checkpoint.WEIGHTS).is_file()
+        )
+
+    def load(self, run: Run) -> Result | None:
+        """What a run came to; None where it is not finished, or not for all parts of its data."""
+        record = self.record(run)
+        if record is None:
+            return None
+        parses: dict[tuple[Split, Decoder], list[Counts]] = {}
+        for split in run.treebank.splits:
+            packed = record["parses"].get(self.parse_key(run, split))
+            if packed is None:
+                return None
+            for decoder in decoders_of(run.config):
+                parses[split, decoder] = unpack(packed["gold"], packed[decoder])
+        epochs = record["epochs"]
+        return Result(
+            uas=epochs["uas"],
+            las=epochs["las"],
+            seconds=epochs["seconds"][-1],
+            left_out=record["left_out"],
+            parses=parses,
+        )
+
+    def record(self, run: Run) -> dict[str, Any] | None:
+        """The JSON of a run; None where there is none of it."""
+        record = read_json(self.record_path(run))
+        return record if record is not None and run.is_of(record.get("training", {})) else None
+
+    def save(
+        self,
+        run: Run,
+        *,
+        epochs: Mapping[str, list[float]],
+        machine: Mapping[str, str],
+        left_out: int,
+        parses: Mapping[Split, Mapping[Decoder, list[Counts]]],
+    ) -> None:
+        """Write what a run came to, beside what it came to on other data."""
+        before = self.record(run) or {"parses": {}}
+        packed = {
+            self.parse_key(run, split): {"gold": pack_gold(next(iter(by_decoder.values())))}
+            | {decoder: pack_system(counts) for decoder, counts in by_decoder.items()}
+            for split, by_decoder in parses.items()
+        }
+        record = {
+            "run": run.label,
+            "training": run.training,
+            "machine": dict(machine),
+            "left_out": left_out,
+            "epochs": {name: list(values) for name, values in epochs.items()},
+            "parses": before["parses"] | packed,
+        }
+        write_json(self.record_path(run), record)
+
+    def make_model_folder(self, run: Run) -> Path:
+        """The folder to train in; git does not see it."""
+        folder = self.model_folder(run)
+        folder.mkdir(parents=True, exist_ok=True)
+        ignore = folder.parent / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n")
+        return folder
+
+    def parse_key(self, run: Run, split: Split) -> str:
+        """The parses of which data, scored how."""
+        return f"{split} {run.treebank.splits[split].fingerprint} {run.punct}"
+
+
+def read_epochs(folder: Path) -> dict[str, list[float]]:
+    """The log of a model folder by column, rounded to what is of use."""
+    lines = (folder / checkpoint.LOG).read_text(encoding="utf-8").splitlines()
+    epochs = [json.loads(line) for line in lines]
+    return {name: [round(epoch[name], 4) for epoch in epochs] for name in _COLUMNS}

@@ -1,0 +1,57 @@
+"""The parsers that the paper compares: what each is trained with and how its trees are chosen."""
+
+from dataclasses import dataclass
+
+from treecrf.parser.config import Config
+from treecrf.parser.options import Decoder, Loss, Nonprojective
+
+__all__ = [
+    "CRF",
+    "CRF2O",
+    "CRF2O_VITERBI",
+    "CRF_VITERBI",
+    "LOC",
+    "LOC_MST",
+    "SYSTEMS",
+    "System",
+    "decoders_of",
+    "model_name",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A row of a table. Systems that differ in the decoder alone share one training."""
+
+    name: str
+    loss: Loss
+    decoder: Decoder
+    nonprojective: Nonprojective = "pseudo"
+
+    def config(self, base: Config, seed: int) -> Config:
+        """The settings that it is trained with."""
+        return base.changed({"loss": self.loss, "nonprojective": self.nonprojective, "seed": seed})
+
+
+LOC_MST = System("Loc-MST", "local", "mst", "mst")
+LOC = System("Loc", "local", "viterbi")
+CRF_VITERBI = System("Crf w/o MBR", "crf", "viterbi")
+CRF = System("Crf", "crf", "mbr")
+CRF2O_VITERBI = System("Crf2o w/o MBR", "crf2o", "viterbi")
+CRF2O = System("Crf2o", "crf2o", "mbr")
+
+SYSTEMS = (LOC_MST, LOC, CRF_VITERBI, CRF, CRF2O_VITERBI, CRF2O)
+
+
+def decoders_of(config: Config) -> tuple[Decoder, ...]:
+    """How a model with these settings is decoded: in every way that some system needs."""
+    return tuple(system.decoder for system in SYSTEMS if _is_model_of(system, config))
+
+
+def model_name(config: Config) -> str:
+    """What the paper calls a model with these settings."""
+    return [system.name for system in SYSTEMS if _is_model_of(system, config)][-1]
+
+
+def _is_model_of(system: System, config: Config) -> bool:
+    return (system.loss, system.nonprojective) == (config.loss, config.nonprojective)

@@ -1,0 +1,95 @@
+"""The paper's table of Universal Dependencies: LAS on several treebanks and their average."""
+
+import sys
+from collections.abc import Sequence
+from itertools import chain
+from statistics import fmean
+
+from experiments.comparison import Measures, spread_note
+from experiments.measures import Measure, measure
+from experiments.options import Options, start
+from experiments.plots import dots
+from experiments.reports import SIGNIFICANCE, publish
+from experiments.systems import CRF, CRF2O, LOC, LOC_MST
+from experiments.tables import markdown, measure_rows
+from experiments.treebanks import shared_split
+
+SYSTEMS = (LOC_MST, LOC, CRF, CRF2O)
+AVERAGE = "Avg."
+
+
+def run(options: Options) -> None:
+    """Train the systems on every treebank and say how good they are."""
+    split, seeds = shared_split(options.treebanks), options.seeds
+    runs = {
+        (treebank, system): [options.run(system, seed, treebank=treebank) for seed in seeds]
+        for treebank in options.treebanks
+        for system in SYSTEMS
+    }
+    results = options.finish(chain(*runs.values()))
+    counts = {
+        (treebank, system): [results[run].parses[split, system.decoder] for run in by_seed]
+        for (treebank, system), by_seed in runs.items()
+    }
+    las: Measures = {}
+    for system in SYSTEMS:
+        row = las[system.name] = {}
+        for treebank in options.treebanks:
+            baseline = None if system is LOC else counts[treebank, LOC]
+            row[treebank.name] = measure(counts[treebank, system], baseline)["LAS"]
+        # The average is of treebanks, each counting the same; the test is of all their sentences.
+        pooled = [[*chain(*counts[treebank, system])] for treebank in options.treebanks]
+        baseline = [[*chain(*counts[treebank, LOC])] for treebank in options.treebanks]
+        average = tuple(map(fmean, zip(*(item.values for item in row.values()), strict=True)))
+        p = None if system is LOC else measure(pooled, baseline)["LAS"].p
+        row[AVERAGE] = Measure(average, p)
+    columns = [*(treebank.name for treebank in options.treebanks), AVERAGE]
+    table = {name: [row[column] for column in columns] for name, row in las.items()}
+    publish(
+        options,
+        title="LAS on Universal Dependencies",
+        content={
+            "split": split,
+            "rows": [
+                {"system": name, "treebank": column} | row[column].to_dict()
+                for name, row in las.items()
+                for column in columns
+            ],
+        },
+        tables=[markdown(["", *columns], measure_rows(table))],
+        notes=[
+            f"LAS on {split}. {spread_note(options)}",
+            f"{SIGNIFICANCE} Of the average it is the p of all sentences in one test.",
+        ],
+        draw=lambda: dots(
+            {"": _differences(las, columns)}, xlabel=f"LAS on {split} above Loc, points", zero=True
+        ),
+    )
+
+
+def _differences(las: Measures, columns: Sequence[str]) -> Measures:
+    """By column and system: what it has above Loc, seed by seed."""
+    return {
+        column: {
+            name: Measure(
+                tuple(
+                    ours - theirs
+                    for ours, theirs in zip(
+                        row[column].values, las[LOC.name][column].values, strict=True
+                    )
+                ),
+                row[column].p,
+            )
+            for name, row in las.items()
+            if name != LOC.name
+        }
+        for column in columns
+    }
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return start("universal", __doc__, run, arguments=arguments, several=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

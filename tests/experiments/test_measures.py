@@ -1,0 +1,105 @@
+"""Counts, measures, marks and tables, on figures that are made up."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from experiments.convergence import Course
+from experiments.counting import count_parses, pack_gold, pack_system, unpack
+from experiments.files import to_json
+from experiments.measures import Measure, mark, measure, percentages
+from experiments.partial import read_shares
+from experiments.tables import cell, markdown, measure_rows
+from tests.treebank.strategies import parses
+from treecrf.treebank import Sentence, compare, evaluate
+from treecrf.treebank.counts import Counts
+from treecrf.treebank.options import Punctuation
+
+
+def counts_of(right: list[int], *, words: int = 10) -> list[Counts]:
+    """A sentence for each number of right arcs."""
+    return [
+        Counts(words=words, right_heads=arcs, right_arcs=arcs, sentences=1, matches=arcs == words)
+        for arcs in right
+    ]
+
+
+@settings(max_examples=25)
+@given(parses(systems=1), st.sampled_from(["keep", "unicode", "tag"]))
+def test_packed_counts_score_as_the_trees_do(
+    treebanks: tuple[list[Sentence], ...], punct: Punctuation
+) -> None:
+    gold, system = treebanks
+    counts = count_parses(gold, system, punct=punct)
+    unpacked = unpack(pack_gold(counts), pack_system(counts))
+    assert [count._replace(right_relations=0) for count in counts] == unpacked
+    evaluation = evaluate(gold, system, punct=punct)
+    expected = {name: 100 * score.f1 for name, score in evaluation.scores.items() if name != "LA"}
+    found = percentages(unpacked)
+    assert {name: found[name] for name in expected} == expected
+
+
+def test_counts_are_packed_in_few_bytes() -> None:
+    assert pack_gold(counts_of([10] * 1000))["words"] == "10*1000"
+    assert pack_system(counts_of([10, 10, 10, 8, 9, 9]))["wrong_heads"] == "0*3 2 1*2"
+    assert unpack(pack_gold([]), pack_system([])) == []
+
+
+def test_p_values_are_those_of_the_comparator() -> None:
+    gold = [Sentence(["a", "b"], [0, 1], deprels=["root", "x"])] * 30
+    wrong = [Sentence(["a", "b"], [2, 0], deprels=["x", "root"])] * 12 + gold[12:]
+    a, b = (count_parses(gold, system, punct="keep") for system in (gold, wrong))
+    comparison = compare(gold, wrong, gold)
+    for name in ("UAS", "LAS", "UCM", "LCM"):
+        assert measure([a], [b])[name].p == comparison[name].p
+
+
+def test_seeds_are_one_long_test() -> None:
+    """Seed i against seed i: a gain that no seed alone can prove, three can."""
+    loc, better = counts_of([8] * 60), counts_of([9] * 4 + [8] * 56)
+    one, three = measure([better], [loc])["LAS"], measure([better] * 3, [loc] * 3)["LAS"]
+    assert one.p is not None
+    assert three.p is not None
+    assert one.p > 0.05
+    assert three.p < 0.005
+    assert (one.mark, three.mark) == ("", "‡")
+    assert one.mean == three.mean == pytest.approx(100 * 484 / 600)
+    assert (one.spread, three.spread) == (None, 0)
+
+
+def test_marks() -> None:
+    assert [mark(p) for p in (None, 1.0, 0.05, 0.049, 0.005, 0.0049)] == ["", "", "", "†", "†", "‡"]
+
+
+def test_a_table() -> None:
+    loc, better = Measure((88.0, 89.0)), Measure((89.0, 90.0), 0.001)
+    rows = measure_rows({"Loc": [loc, None], "Crf2o": [better, Measure((7.0,), 0.03)]})
+    assert markdown(["", "LAS", "SIB"], rows) == (
+        "|       |               LAS |       SIB |\n"
+        "| ----- | ----------------: | --------: |\n"
+        "| Loc   |      88.50 ± 0.71 |         - |\n"
+        "| Crf2o | **89.50** ± 0.71‡ | **7.00**† |\n"
+    )
+    assert cell(better) == "89.50 ± 0.71‡"
+
+
+def test_the_course_of_several_seeds() -> None:
+    course = Course.of([[10.0, 30.0, 20.0, 50.0], [20.0, 30.0, 40.0]])
+    assert course.las == course.peak == [15.0, 30.0, 30.0]
+    assert course.spread == pytest.approx([50**0.5, 0, 200**0.5])
+    assert (course.reached(30.0), course.reached(31.0)) == (2, None)
+
+
+def test_shares() -> None:
+    assert read_shares("50,10,100") == [0.1, 0.5, 1.0]
+    for text in ("0,10", "101", "ten"):
+        with pytest.raises(ValueError, match=f"--shares is '{text}'; "):
+            read_shares(text)
+
+
+def test_json_is_a_line_for_each_key_or_row() -> None:
+    content = {"a": {"b": [1, 2]}, "rows": [{"x": "é"}, {"x": None}], "empty": {}}
+    assert to_json(content) == (
+        '{\n "a": {\n  "b": [1, 2]\n },\n "rows": [\n  {"x": "é"},\n  {"x": null}\n ],\n'
+        ' "empty": {}\n}'
+    )

@@ -1,0 +1,78 @@
+"""Raw text: another system's segmentation, and what stands in for one."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from experiments import raw_text
+from experiments.segmentation import raw_text as text_of
+from tests.experiments.toys import OPTIONS, result_of, run
+from treecrf.treebank import Sentence, read_conllu, write_conllu
+from treecrf.treebank.tokens import Multiword, Token
+
+
+def split_in_two(sentence: Sentence) -> list[Sentence]:
+    """The first word of a sentence as a sentence of its own."""
+    parts = []
+    for tokens in (sentence.tokens[:1], sentence.tokens[1:]):
+        heads = [0, *range(1, len(tokens))]
+        parts.append(
+            Sentence.from_tokens(
+                Token(place, token.form, head=head, deprel="dep", misc=token.misc)
+                for place, (token, head) in enumerate(zip(tokens, heads, strict=True), 1)
+            )
+        )
+    return parts
+
+
+def test_another_segmentation_costs_what_it_gets_wrong(
+    treebank: Path, out: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gold = list(read_conllu(treebank / "test.conllu"))
+    write_conllu([*split_in_two(gold[0]), *gold[1:]], tmp_path / "tokens.conllu")
+    options = ("--tokens", str(tmp_path / "tokens.conllu"))
+    run(raw_text.main, treebank, out, *options)
+    content = result_of(out / "made", "raw_text")
+    rows = {(row["system"], row["metric"]): row["mean"] for row in content["rows"]}
+    for system in ("Loc", "Crf", "Crf2o"):
+        assert rows[f"{system}, gold segmentation", "Sentences"] == 100
+        assert rows[system, "Words"] == 100
+        right, gold_count, system_count = len(gold) - 1, len(gold), len(gold) + 1
+        expected = 200 * right / (gold_count + system_count)
+        assert rows[system, "Sentences"] == pytest.approx(expected, abs=1e-3)
+        assert rows[system, "LAS"] <= rows[system, "UAS"] <= 100
+    capsys.readouterr()
+    run(raw_text.main, treebank, out, *options)
+    assert "0 trainings" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ([], "say how the text is split: --tokens FILE or --segmenter DIR"),
+        (["--segmenter", "nowhere"], "no segmenter.*; give another system's segmentation with"),
+    ],
+)
+def test_without_a_segmentation_one_line_says_so(
+    treebank: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    problem: str,
+) -> None:
+    arguments = ["--treebank", str(treebank), "--out", str(tmp_path), *OPTIONS, *options]
+    assert raw_text.main(arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.search(problem, line)
+
+
+def test_the_text_of_a_treebank() -> None:
+    first = Sentence.from_tokens([Token(1, "Hm", misc="SpaceAfter=No"), Token(2, "!")])
+    glued = Sentence.from_tokens(
+        [Token(1, "Va"), Token(2, "de"), Token(3, "le")],
+        multiwords=[Multiword(2, 3, "du", misc="SpaceAfter=No")],
+    )
+    last = Sentence(["End"])
+    paragraph = Sentence(["New"], comments=["# newpar id = 2"])
+    assert text_of([first, glued, last, paragraph]) == "Hm! Va duEnd\n\nNew\n"
