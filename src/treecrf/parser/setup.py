@@ -81,6 +81,9 @@ def set_up(
     torch.manual_seed(config.seed)
     scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
     scorer.take_weights(weights)
+    if overwrite:  # not before it is sure that the new model can be trained
+        for name in checkpoint.FILES:
+            (folder / name).unlink(missing_ok=True)
     return Training(
         config=config,
         vocabulary=vocabulary,
@@ -120,8 +123,6 @@ def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool
         raise ParserError(
             f"{folder}: there is a model already; --resume goes on with it, --overwrite trains anew"
         )
-    for name in existing:
-        (folder / name).unlink()
 
 
 def _check_architecture(config: Config, init: Config, folder: Path) -> None:
