@@ -18,6 +18,7 @@ from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 
 __all__ = [
+    "damaged",
     "load_checkpoint",
     "load_settings",
     "load_vectors",
@@ -142,9 +143,14 @@ def load_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | 
     try:
         return tensors, json.loads(metadata["state"])
     except (KeyError, ValueError) as error:
-        raise ParserError(
-            f"{path}: a damaged checkpoint ({error}); train anew without --resume"
-        ) from None
+        raise damaged(folder, str(error)) from None
+
+
+def damaged(folder: Path, problem: str) -> ParserError:
+    """An error about a checkpoint that training cannot go on from, to be raised."""
+    return ParserError(
+        f"{folder / CHECKPOINT}: a damaged checkpoint ({problem}); --overwrite trains anew"
+    )
 
 
 def _check_folder(folder: Path) -> None:

@@ -83,12 +83,13 @@ class Optimisation:
         if self.config.average:
             _load(self.averaged, tensors, "averaged.")
         for name, parameter in self.scorer.named_parameters():
+            if f"adam.step.{name}" not in tensors:  # it had no gradient yet
+                continue
             for key in ("step", "exp_avg", "exp_avg_sq"):
-                if f"adam.{key}.{name}" in tensors:
-                    value = tensors[f"adam.{key}.{name}"]
-                    on_device = key != "step" or parameter.is_cuda
-                    device = parameter.device if on_device else value.device
-                    self.adam.state[parameter][key] = value.to(device)
+                value = tensors[f"adam.{key}.{name}"]
+                on_device = key != "step" or parameter.is_cuda
+                device = parameter.device if on_device else value.device
+                self.adam.state[parameter][key] = value.to(device)
 
 
 def _groups(scorer: Scorer, config: Config) -> list[dict[str, Any]]:

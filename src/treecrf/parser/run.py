@@ -80,14 +80,18 @@ class Run:
             self.begin()
             return
         tensors, state = saved
-        if state["data"] != self.data:
-            raise ParserError(
-                f"{self.folder}: the checkpoint is of other training data; give the same --train "
-                "files in the same order, or another --out"
-            )
-        self.epochs = [Epoch(**epoch) for epoch in state["epochs"]]
+        try:
+            if state["data"] != self.data:
+                raise ParserError(
+                    f"{self.folder}: the checkpoint is of other training data; give the same "
+                    "--train files in the same order, or another --out"
+                )
+            self.epochs = [Epoch(**epoch) for epoch in state["epochs"]]
+            self.optimisation.restore(tensors, state["steps"])
+        except (KeyError, TypeError, RuntimeError) as error:  # torch lists what does not fit
+            problem = str(error).splitlines()[-1].strip()
+            raise checkpoint.damaged(self.folder, problem) from None
         self.seconds = self.epochs[-1].seconds if self.epochs else 0.0
-        self.optimisation.restore(tensors, state["steps"])
         self._save_settings()
         self._write_log()
 
