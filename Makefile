@@ -11,8 +11,8 @@ DEMO := build/demo
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help parse install test check format fuzz check-roundtrip check-stream bench-ops profile-ops \
-    bench-shapes bench-io bench-pseudoprojective clean
+.PHONY: help parse install test check format fuzz check-roundtrip check-stream check-kills bench-ops \
+    profile-ops bench-shapes bench-io bench-pseudoprojective clean
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -77,6 +77,9 @@ check-roundtrip: $(INSTALLED) ## write every treebank back and compare the bytes
 
 check-stream: $(INSTALLED) ## parse a million sentences and watch the memory
 	@$(BIN)/python -m benchmarks.stream $(ARGS)
+
+check-kills: $(INSTALLED) ## kill twenty trainings at random moments, and go on with them
+	@KILLED_RUNS=20 $(BIN)/python -m pytest -q tests/cli/test_resume.py -k killed $(ARGS)
 
 fuzz: $(INSTALLED) ## read 100,000 mutated files
 	@FUZZ_EXAMPLES=100000 $(BIN)/python -m pytest -q tests/treebank/test_fuzz.py $(ARGS)
