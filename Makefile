@@ -11,15 +11,16 @@ DEMO := build/demo
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help parse install test check format fuzz check-roundtrip check-stream check-kills bench-ops \
-    profile-ops bench-shapes bench-io bench-pseudoprojective clean
+# Every target that no file is made by.
+.PHONY: $(shell awk -F: '/^[a-z-]+:.*## / { print $$1 }' $(firstword $(MAKEFILE_LIST)))
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-22s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo
 	@echo "  PYTHON=python3.12   the Python that .venv is made with (3.11 or later)"
 	@echo "  ARGS='-k marginals' options for pytest (make test) or for a benchmark (make bench-ops)"
-	@echo "  TREEBANKS=FOLDER    UD treebanks for check-roundtrip, bench-io, bench-pseudoprojective"
+	@echo "  TREEBANKS=FOLDER    UD treebanks for check-roundtrip, bench-io, bench-pseudoprojective,"
+	@echo "                      bench-parser, profile-parser"
 
 parse: $(DEMO)/model/model.safetensors ## parse a few sentences with a tiny parser, and draw them
 	@$(BIN)/treecrf parse examples/sentences.txt --model $(DEMO)/model --probs -o $(DEMO)/parsed.conllu
@@ -66,11 +67,20 @@ profile-ops: $(INSTALLED) ## tell how much of a call is kernels
 bench-shapes: $(INSTALLED) ## time other tiles and teams beside those of the fused CUDA kernels
 	@$(BIN)/python -m benchmarks.shapes $(ARGS)
 
+bench-parser: $(INSTALLED) ## time training and parsing beside the encoder alone and SuPar
+	@$(BIN)/python -m benchmarks.parser $(TREEBANKS) $(ARGS)
+
+profile-parser: $(INSTALLED) ## tell where the time of a training step and of a parse goes
+	@$(BIN)/python -m benchmarks.profile_parser $(TREEBANKS) $(ARGS)
+
 bench-io: $(INSTALLED) ## time reading and writing beside the package conllu
 	@$(BIN)/python -m benchmarks.io $(TREEBANKS) $(ARGS)
 
 bench-pseudoprojective: $(INSTALLED) ## count the lifted arcs that come back, in every treebank
 	@$(BIN)/python -m benchmarks.pseudoprojective $(TREEBANKS) $(ARGS)
+
+bench-segment: $(INSTALLED) ## time raw text to sentences: ARGS='FILE.conllu --model FOLDER'
+	@$(BIN)/python -m benchmarks.segment $(ARGS)
 
 check-roundtrip: $(INSTALLED) ## write every treebank back and compare the bytes
 	@$(BIN)/python -m benchmarks.roundtrip $(TREEBANKS)

@@ -16,22 +16,22 @@ def median_ms(call: Callable[[], object], device: torch.device, *, seconds: floa
     times: list[float] = []
     deadline = time.perf_counter() + seconds
     while len(times) < 3 or (time.perf_counter() < deadline and len(times) < 200):
-        _finish(device)
+        finish(device)
         start = time.perf_counter()
         call()
-        _finish(device)
+        finish(device)
         times.append(1000 * (time.perf_counter() - start))
     return statistics.median(times)
 
 
 def peak_mib(call: Callable[[], object], device: torch.device) -> float:
     """What a call adds to memory at its peak, in MiB: of the GPU, or of the process on a CPU."""
-    _finish(device)
+    finish(device)
     if device.type == "cuda":
         before = torch.cuda.memory_allocated(device)
         torch.cuda.reset_peak_memory_stats(device)
         call()
-        _finish(device)
+        finish(device)
         return (torch.cuda.max_memory_allocated(device) - before) / 2**20
     if not Path("/proc/self/clear_refs").exists():
         return float("nan")
@@ -49,7 +49,8 @@ def machine(device: torch.device) -> dict[str, str]:
     return facts
 
 
-def _finish(device: torch.device) -> None:
+def finish(device: torch.device) -> None:
+    """Wait for what the device has been given to do."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
 

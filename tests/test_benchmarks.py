@@ -7,6 +7,12 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
+
+from benchmarks.stages import Stages
+from tests.segment.texts import untrained
+from treecrf.treebank import write_conllu
+from treecrf.treebank.generator import generate_treebank
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "treebank" / "data" / "golden.conllu"
@@ -18,6 +24,16 @@ def treebanks(tmp_path: Path) -> Path:
     folder.mkdir()
     full_trees = GOLDEN.read_bytes().split(b"\n\n")[:2]
     (folder / "train.conllu").write_bytes(b"\n\n".join([*full_trees, b""]))
+    return tmp_path
+
+
+@pytest.fixture
+def generated(tmp_path: Path) -> Path:
+    folder = tmp_path / "en_generated"
+    folder.mkdir()
+    for seed, (part, count) in enumerate((("train", 60), ("dev", 10))):
+        sentences = generate_treebank(count, seed=seed, crossing=0.1)
+        write_conllu(sentences, folder / f"{part}.conllu")
     return tmp_path
 
 
@@ -57,6 +73,17 @@ def test_pseudoprojective_counts_what_comes_back(treebanks: Path) -> None:
     assert "| en_small |           1 |       100.00 |" in result.stdout
     rows = json.loads(figures.read_text())["rows"]
     assert [(row["arcs"], row["lifted"], row["restored"]) for row in rows] == [(20, 1, 1)] * 3
+
+
+def test_segment_times_what_loses_nothing(tmp_path: Path) -> None:
+    model, figures = tmp_path / "model", tmp_path / "figures.json"
+    untrained().save(model)
+    options = ("--characters", 2000, "--rounds", 1, "--json", figures)
+    result = run("benchmarks.segment", GOLDEN, "--model", model, *options)
+    assert result.returncode == 0, result.stderr
+    content = json.loads(figures.read_text())
+    assert list(content["f1"]) == ["tokens", "words", "sentences"]
+    assert all(row["words"] > 0 for row in content["speeds"])
 
 
 def test_roundtrip_says_what_differs(treebanks: Path) -> None:
@@ -101,3 +128,94 @@ def test_shapes_need_a_gpu_or_the_interpreter() -> None:
     assert result.stdout == ""
     assert result.stderr.startswith("the fused kernels need Triton and a CUDA device")
     assert result.stderr.count("\n") == 1
+
+
+def test_parser_is_timed_beside_its_encoder(generated: Path) -> None:
+    figures = generated / "parser.json"
+    size = ("--treebank", "en_generated", "--sentences", 40, "--config", "tiny")
+    rounds = ("--epochs", 2, "--rounds", 1, "--workers", 1, "--peers", "none", "--device", "cpu")
+    result = run("benchmarks.parser", generated, *size, *rounds, "--json", figures)
+    assert result.returncode == 0, result.stderr
+    content = json.loads(figures.read_text())
+    assert content["corpus"]["sentences"] == 40
+    rows = {(row["question"], row["unit"]): row["ours"] for row in content["rows"]}
+    assert list(rows) == [
+        ("training, 5,000 words a batch", "sentences/s"),
+        ("training, 300 words a batch", "sentences/s"),
+        ("parsing, file to file", "sentences/s"),
+        ("parsing, file to file", "words/s"),
+        ("parsing, file to file, 1 workers", "sentences/s"),
+        ("parsing, file to file, 1 workers", "words/s"),
+        ("the encoder alone", "words/s"),
+        ("parsing, file to file", "of the encoder"),
+        ("parsing, file to file, 1 workers", "of the encoder"),
+    ]
+    assert all(speed > 0 for speed in rows.values())
+
+
+def test_profile_of_a_parser_has_every_stage(generated: Path) -> None:
+    figures = generated / "profile.json"
+    size = ("--treebank", "en_generated", "--sentences", 40, "--config", "tiny", "--device", "cpu")
+    result = run("benchmarks.profile_parser", generated, *size, "--peak", 1, "--json", figures)
+    assert result.returncode == 0, result.stderr
+    content = json.loads(figures.read_text())
+    network = {
+        "embeddings, CharLSTM",
+        "BiLSTM",
+        "MLPs",
+        "biaffine arcs",
+        "triaffine siblings",
+        "biaffine labels",
+        "batch, on the host",
+        "the rest",
+    }
+    assert set(content["training"]["seconds"]) == network | {
+        "TreeCRF",
+        "loss of labels, rest of the loss",
+        "backward",
+        "clipping, average",
+        "Adam",
+    }
+    assert set(content["parsing"]["seconds"]) == network | {
+        "reading",
+        "words to numbers",
+        "marginals",
+        "decoding",
+        "best labels, to the host",
+        "naming trees",
+        "sentences with trees",
+        "writing",
+    }
+    assert 0 < content["encoder"]["share_of_limit"] < 1
+
+
+def test_time_counts_in_the_innermost_stage_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 0.0
+
+    class Work:
+        def inner(self) -> None:
+            nonlocal now
+            now += 1
+
+        def outer(self) -> None:
+            nonlocal now
+            now += 10
+            self.inner()
+            now += 100
+
+        def evaluate(self) -> None:
+            nonlocal now
+            now += 1000
+            self.inner()
+
+    monkeypatch.setattr("time.perf_counter", lambda: now)
+    before = dict(vars(Work))
+    with Stages(torch.device("cpu")) as stages:
+        stages.watch(Work, "inner", "inner")
+        stages.watch(Work, "outer", "outer")
+        stages.watch(Work, "evaluate", None)
+        Work().outer()
+        Work().evaluate()
+        Work().inner()
+    assert stages.seconds == {"inner": 2, "outer": 110}
+    assert dict(vars(Work)) == before

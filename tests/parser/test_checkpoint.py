@@ -1,61 +1,33 @@
-"""Model folders: what goes in comes out, damage is named, and nothing is lost in a crash."""
+"""Model folders: what goes in comes out, and what is wrong with a file is told with its name."""
 
 import json
-import os
 import pickle
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import save_file
 
-from tests.parser.models import LOSSES, SMALL, VOCABULARY, random_scorer, with_loss
-from treecrf.parser import Parser, ParserError, checkpoint, load
+from tests.parser.folders import (
+    WITH_VECTORS,
+    assert_same_trees,
+    content,
+    parser_of,
+)
+from tests.parser.models import LOSSES, SMALL, VOCABULARY, random_scorer
+from treecrf.nn.storage import save_tensors
+from treecrf.parser import Parser, ParserError, load
 from treecrf.parser.checkpoint import (
     load_checkpoint,
     load_settings,
     load_vectors,
     load_weights,
-    replace_file,
     save_checkpoint,
-    save_model,
     save_settings,
 )
 
-WORDS = [["a", "dog", "?"], ["p", "b"]]
-WITH_VECTORS = VOCABULARY.with_vectors(["p", "q"])
-VECTORS = torch.tensor([[0.0, 0.0], [1.0, -1.0], [2.0, 0.5]]).half()
 MODEL_FILES = ["config.toml", "vocab.json", "model.safetensors"]
-
-
-def parser_of(loss: str = "crf2o", *, seed: int = 0) -> Parser:
-    """A parser in single precision, with pretrained vectors."""
-    config = replace(with_loss(loss), tags="upos")
-    scorer = random_scorer(config, vocabulary=WITH_VECTORS, vectors=VECTORS, seed=seed).float()
-    return Parser(config, WITH_VECTORS, scorer.state_dict(), vectors=VECTORS, device="cpu")
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    parser_of().save(tmp_path / "model")
-    return tmp_path / "model"
-
-
-def assert_same_trees(ours: Parser, theirs: Parser) -> None:
-    """But for the last digits, which depend on where weights lie in memory."""
-    for one, other in zip(ours.parse_tokens(WORDS), theirs.parse_tokens(WORDS), strict=True):
-        assert (one.heads, one.deprels, one.comments) == (
-            other.heads,
-            other.deprels,
-            other.comments,
-        )
-        assert one.probs == pytest.approx(other.probs)
-
-
-def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -180,112 +152,11 @@ def test_weights_that_do_not_fit(folder: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("vectors", [torch.ones(3).half(), torch.ones(()).half()])
 def test_vectors_of_another_shape(vectors: torch.Tensor, folder: Path) -> None:
-    checkpoint._save(
+    save_tensors(
         folder / "vectors.safetensors", {"vectors": vectors}, {"format": "treecrf vectors 1"}
     )
     with pytest.raises(ParserError, match=r"vectors.safetensors: damaged"):
         load_vectors(folder, WITH_VECTORS)
-
-
-def test_saving_over_a_model_replaces_it(folder: Path) -> None:
-    other = parser_of(seed=1)
-    other.save(folder)
-    assert_same_trees(load(folder, device="cpu"), other)
-    assert [path.name for path in folder.parent.iterdir()] == ["model"]
-
-
-def test_saving_through_a_link_replaces_what_it_names(folder: Path, tmp_path: Path) -> None:
-    link = tmp_path / "latest"
-    link.symlink_to(folder)
-    other = parser_of(seed=1)
-    other.save(link)
-    assert link.is_symlink()
-    assert_same_trees(load(folder, device="cpu"), other)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["latest", "model"]
-
-
-def test_saving_where_one_stands(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(folder)
-    parser_of(seed=1).save(".")
-    monkeypatch.chdir(tmp_path)
-    assert_same_trees(load("model", device="cpu"), parser_of(seed=1))
-
-
-def test_nothing_but_a_model_is_replaced(tmp_path: Path) -> None:
-    precious = tmp_path / "thesis"
-    precious.mkdir()
-    (precious / "chapter.tex").write_text("all my work")
-    with pytest.raises(ParserError, match="thesis: not a model folder"):
-        parser_of().save(precious)
-    file = tmp_path / "file"
-    file.write_text("more work")
-    with pytest.raises(ParserError, match="file: no such folder"):
-        parser_of().save(file)
-    assert (precious / "chapter.tex").read_text() == "all my work"
-    assert file.read_text() == "more work"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "thesis"]
-
-
-@pytest.mark.parametrize("calls", [0, 1])
-def test_a_model_that_cannot_be_put_in_place_leaves_the_old_one(
-    calls: int, folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = content(folder)
-    rename = Path.rename
-    done: list[Path] = []
-
-    def fail_later(self: Path, target: Path) -> Path:
-        if len(done) == calls:
-            done.append(self)
-            raise OSError("no space left on device")
-        done.append(self)
-        return rename(self, target)
-
-    monkeypatch.setattr(Path, "rename", fail_later)
-    with pytest.raises(OSError, match="no space left"):
-        parser_of(seed=1).save(folder)
-    assert content(folder) == before
-    assert [path.name for path in folder.parent.iterdir()] == ["model"]
-
-
-def test_a_crash_while_a_file_is_written_leaves_the_old_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "file"
-    replace_file(path, b"old")
-
-    def crash(*_: object) -> None:
-        raise OSError("power lost")
-
-    for function in ("replace", "fsync"):
-        with monkeypatch.context() as patch:
-            patch.setattr(os, function, crash)
-            with pytest.raises(OSError, match="power lost"):
-                replace_file(path, b"new")
-        assert path.read_bytes() == b"old"
-        assert list(tmp_path.iterdir()) == [path]
-    replace_file(path, b"new")
-    assert path.read_bytes() == b"new"
-    assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_crash_while_a_model_is_written_leaves_the_old_one(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = content(folder)
-
-    def crash(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(os, "replace", crash)
-    with pytest.raises(KeyboardInterrupt):
-        save_model(
-            folder, SMALL, VOCABULARY, {"weight": torch.ones(2)}, vectors=None, pretrained=None
-        )
-    assert content(folder) == before
-    assert [path.name for path in folder.parent.iterdir()] == ["model"]
 
 
 def test_checkpoints(tmp_path: Path) -> None:
@@ -305,7 +176,9 @@ def test_a_damaged_checkpoint_is_named(state: str | None, tmp_path: Path) -> Non
     metadata = {"format": "treecrf checkpoint 1"} | ({"state": state} if state else {})
     path = tmp_path / "checkpoint.safetensors"
     save_file({"weight": torch.ones(2)}, path, metadata)
-    with pytest.raises(ParserError, match=r"safetensors: a damaged checkpoint .* without --resume"):
+    with pytest.raises(
+        ParserError, match=r"safetensors: a damaged checkpoint .*; --overwrite trains"
+    ):
         load_checkpoint(tmp_path)
     path.write_bytes(path.read_bytes()[:50])
     with pytest.raises(ParserError, match=r"checkpoint.safetensors: damaged, or not a safetensors"):

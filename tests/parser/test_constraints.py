@@ -20,7 +20,7 @@ PARSERS = {loss: random_parser(with_loss(loss)) for loss in LOSSES}
 MANY_ROOTS = {loss: random_parser(with_loss(loss, multiroot=True)) for loss in LOSSES}
 
 
-@settings(max_examples=150)
+@settings(max_examples=100)
 @given(st.integers(1, 6).flatmap(heads_of), st.sampled_from(LOSSES), st.booleans())
 def test_heads_that_a_sentence_has_are_kept(heads: list[int], loss: str, multiroot: bool) -> None:
     parser = (MANY_ROOTS if multiroot else PARSERS)[loss]

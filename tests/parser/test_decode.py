@@ -23,6 +23,7 @@ from treecrf.parser.config import Config
 from treecrf.parser.decode import Decoded, NoAllowedTreeError, decode, decode_best
 from treecrf.parser.loss import masked_heads
 from treecrf.parser.model import Scorer
+from treecrf.treebank.trees import is_projective
 
 LENGTHS = [3, 5, 0, 1, 4, 2]
 NEGATIVE_INFINITY = float("-inf")
@@ -86,6 +87,24 @@ def test_the_best_trees_and_their_probabilities(loss: str, decoder: str, multiro
         np.testing.assert_array_equal(plain.relations, decoded.relations)
 
 
+@pytest.mark.parametrize("loss", ["crf", "crf2o"])
+def test_a_tree_that_crosses_is_none_of_a_distribution_over_projective_trees(loss: str) -> None:
+    config = with_loss(loss, decoder="mst")
+    crossing = 0
+    for seed in range(28, 60):
+        scorer = random_scorer(config, seed=seed, spread=1.0)
+        batch = batch_of(sentences_of([12, 11, 10, 9], seed=seed), config)
+        decoded = decode(scorer, batch, config=config, probs=True)
+        assert decoded.log_probs is not None
+        for heads, length, value in zip(
+            decoded.heads.tolist(), batch.lengths.tolist(), decoded.log_probs, strict=True
+        ):
+            projective = is_projective(heads[: length + 1])
+            assert (value > NEGATIVE_INFINITY) == projective
+            crossing += not projective
+    assert crossing > 0
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_labels_are_the_best_for_the_heads(loss: str) -> None:
     config = with_loss(loss)
@@ -120,7 +139,7 @@ def allowed_masks(draw: st.DrawFn, lengths: list[int]) -> Tensor:
     return allowed
 
 
-@settings(max_examples=150)
+@settings(max_examples=120)
 @given(
     st.lists(st.integers(0, 4), min_size=1, max_size=3).map(lambda x: sorted(x, reverse=True)),
     st.sampled_from(LOSSES),

@@ -9,6 +9,7 @@ from tests.parser.models import DECODERS, batch_of, random_scorer, sentence_of, 
 from treecrf.parser import decode as decode_module
 from treecrf.parser.decode import Decoded, NoAllowedTreeError, decode
 from treecrf.parser.model import Scorer
+from treecrf.treebank.trees import is_projective
 
 
 def both_ways(
@@ -20,10 +21,11 @@ def both_ways(
     allowed: Tensor | None = None,
     probs: bool = True,
     seed: int = 0,
+    spread: float = 0.7,
 ) -> tuple[Decoded, Decoded]:
     """The tree by the plain path, and by the one for long sentences."""
     config = with_loss("crf2o", decoder=decoder, multiroot=multiroot)
-    scorer = random_scorer(config, seed=seed)
+    scorer = random_scorer(config, seed=seed, spread=spread)
     batch = batch_of([sentence_of(words, seed=seed)], config)
     plain = decode(scorer, batch, config=config, allowed=allowed, probs=probs)
     with monkeypatch.context() as patch:
@@ -49,6 +51,15 @@ def test_the_same_trees(decoder: str, multiroot: bool, monkeypatch: pytest.Monke
     for words in (1, 2, 5, 9, 16):
         for seed in range(4):
             assert_same(*both_ways(words, decoder, monkeypatch, multiroot=multiroot, seed=seed))
+
+
+def test_the_same_trees_that_cross(monkeypatch: pytest.MonkeyPatch) -> None:
+    crossing = 0
+    for seed in range(40):
+        plain, long = both_ways(12, "mst", monkeypatch, seed=seed, spread=1.0)
+        assert_same(plain, long)
+        crossing += not is_projective(long.heads[0].tolist())
+    assert crossing > 0
 
 
 @pytest.mark.parametrize("multiroot", [False, True], ids=["single root", "multiroot"])

@@ -26,7 +26,7 @@ def gains(marginals: Tensor, heads: Tensor, lengths: Tensor) -> Tensor:
 
 @pytest.mark.parametrize("family", PROJECTIVE)
 def test_the_same_sum_of_marginals_as_the_chart(family: str) -> None:
-    @settings(max_examples=150)
+    @settings(max_examples=100)
     @given(problems(family, words=7, sentences=5))
     def check(problem: Problem) -> None:
         # The scores of a model are finite: `allowed` is what forbids.

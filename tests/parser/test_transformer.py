@@ -1,12 +1,14 @@
 """Parsers that read with a pretrained transformer: ours in the shape of BERT, and any other."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 import treecrf
 from treecrf.parser.config import Config
@@ -182,6 +184,24 @@ def test_lower_layers_learn_slower(bert: Path, treebank: Path, tmp_path: Path) -
     assert max(shares) == 1.0 == shares[9]
     assert shares[20] == 0.5
     assert shares[30] == 0.0
+
+
+@pytest.mark.parametrize("damage", ["missing", "half", "foreign"])
+def test_damaged_weights_of_an_encoder_are_named(
+    damage: str, bert: Path, treebank: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "damaged"
+    shutil.copytree(bert, folder)
+    path = folder / "model.safetensors"
+    whole = path.read_bytes()
+    path.unlink()
+    if damage == "half":
+        path.write_bytes(whole[: len(whole) // 2])
+    elif damage == "foreign":
+        save_file({"weight": torch.ones(2)}, path)
+    with pytest.raises(ParserError, match=r"damaged/model\.safetensors: not the weights of a BERT"):
+        trained(tmp_path / "m", treebank, config_for(folder))
+    assert not (tmp_path / "m").exists()
 
 
 def test_what_is_no_encoder_is_named(treebank: Path, tmp_path: Path) -> None:

@@ -65,8 +65,8 @@ def test_labels_with_arrows_of_their_own() -> None:
 
 
 def marking_parser(seed: int) -> Parser:
-    """A parser half of whose labels are marks, so that it lifts at random."""
-    relations = ["x", "y↑x", "x↓", "x↑y↓", "y↓", "y"]
+    """A parser all of whose labels have marks, so that it lifts at random."""
+    relations = ["x↓", "y↑x", "x↑x↓", "y↑x↓"]
     return random_parser(PSEUDO, vocabulary=vocabulary_of(relations), seed=seed)
 
 
@@ -97,23 +97,10 @@ def test_arcs_are_put_back_but_those_that_are_held(
     assert is_tree([0, *kept.heads])
 
 
-def test_arcs_are_put_back_somewhere() -> None:
-    """Else the test above would be about nothing."""
-    moved = 0
-    for parser in PARSERS:
-        for seed in range(20):
-            sentence = sentence_of(8, seed=seed)
-            batch = batch_of([sentence], parser.config, vocabulary=parser.vocabulary)
-            decoded = decode(parser.scorer, batch, config=parser.config)
-            [parsed] = parser.parse_tokens([sentence])
-            moved += parsed.heads != decoded.heads[0, 1:].tolist()
-    assert moved > 5
-
-
 def test_no_arc_is_put_back_to_a_head_that_is_ruled_out() -> None:
     checked = 0
     for parser in PARSERS:
-        for seed in range(20):
+        for seed in range(5):
             sentence = sentence_of(8, seed=seed)
             batch = batch_of([sentence], parser.config, vocabulary=parser.vocabulary)
             heads = decode(parser.scorer, batch, config=parser.config).heads[0, 1:].tolist()
@@ -124,7 +111,7 @@ def test_no_arc_is_put_back_to_a_head_that_is_ruled_out() -> None:
                     assert again.heads[word - 1] != after
                     assert is_tree([0, *again.heads])
                     checked += 1
-    assert checked > 5
+    assert checked > 10  # else the tests here would be about nothing
 
 
 def test_probabilities_in_misc() -> None:

@@ -22,9 +22,10 @@ def test_generated_text_is_learnt() -> None:
     assert any(sentence.multiwords for sentence in found)
 
 
-def test_sentences_on_lines_of_their_own_are_learnt_too() -> None:
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r", "\u2028"])
+def test_sentences_on_lines_of_their_own_are_learnt_too(line_break: str) -> None:
     gold = treebank(40, seed=4)
-    found = trained().segment("\n".join(sentence.text for sentence in gold))
+    found = trained().segment(line_break.join(sentence.text for sentence in gold))
     assert Gold(gold).evaluate(found).sentences.f1 >= 0.95
 
 
@@ -74,9 +75,8 @@ def test_numbers_with_spaces_are_learnt() -> None:
         for thousand, rest in (("1", "500"), ("10", "000"), ("250", "000"))
         for thing in ("cakes", "dogs")
     ]
-    sentences = [sentence_of(text) for text in texts]
-    config = TINY.changed({"epochs": 12, "patience": 12, "line_breaks": 0.0})
-    segmenter = train_segmenter(sentences, sentences[::5], config)
+    sentences = treebank(200) + [sentence_of(text) for text in texts]
+    segmenter = train_segmenter(sentences, sentences[::5], TINY)
     (sentence,) = segmenter.segment("Peter sold 10 000 dogs.")
     assert sentence.forms == ["Peter", "sold", "10 000", "dogs", "."]
     assert segmenter.segment("Anna ate cakes.")[0].forms == ["Anna", "ate", "cakes", "."]

@@ -23,7 +23,6 @@ TINY = SegmenterConfig(
     context=16,
     dropout=0.1,
     learning_rate=2e-2,
-    decay_steps=100,
     batch_windows=8,
     average=0.9,
     epochs=8,

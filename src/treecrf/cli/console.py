@@ -3,11 +3,13 @@
 import codecs
 import contextlib
 import datetime
+import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import IO, TYPE_CHECKING, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from treecrf.parser.train import Epoch, Step, Training
     from treecrf.segment.train import SegmenterEpoch
     from treecrf.treebank import Sentence
+    from treecrf.treebank.probs import Certainty
 
 __all__ = [
     "counted",
@@ -25,11 +28,22 @@ __all__ = [
     "print_training",
     "print_tree",
     "track",
+    "tree_text",
 ]
 
 Item = TypeVar("Item")
 OnStep: TypeAlias = Callable[["Step"], None]
 OnEpoch: TypeAlias = Callable[["Epoch"], None]
+
+_COLOURS: dict["Certainty", str] = {
+    "sure": "green",
+    "likely": "yellow",
+    "unsure": "yellow",
+    "doubtful": "red",
+    "unlikely": "red",
+    "unknown": "dim",
+}
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def counted(number: int, noun: str) -> str:
@@ -72,26 +86,47 @@ def print_table(
 
 
 def print_tree(sentence: "Sentence") -> None:
-    """A sentence, a word a line, with its arcs on the left."""
+    """A sentence, a word a line, with its arcs on the left and how sure a parser was of them."""
+    _draw_tree(sentence, _console())
+
+
+def tree_text(sentence: "Sentence") -> str:
+    """What `print_tree` prints, without colours."""
+    text = io.StringIO()
+    _draw_tree(sentence, _console(text))
+    return text.getvalue()
+
+
+def _draw_tree(sentence: "Sentence", console: "Console") -> None:
     from rich.table import Table
     from rich.text import Text
 
     from treecrf.treebank.drawing import draw_arcs
+    from treecrf.treebank.probs import certainty, head_probs, heading
 
-    console = _console()
-    if sentence.sent_id:
-        console.print(Text(sentence.sent_id, style="dim"))
-    console.print(Text(sentence.text, style="bold"))
+    def shown(text: str, style: str) -> Text:
+        # A terminal would do what control characters in a file tell it to.
+        return Text(_CONTROLS.sub("\ufffd", text), style=style)
+
+    if above := heading(sentence):
+        console.print(shown(above, "dim"))
+    console.print(shown(sentence.text, "bold"))
+    probs = head_probs(sentence)
+    with_probs = any(prob is not None for prob in probs)
     grid = Table.grid(padding=(0, 2, 0, 0))
-    for _ in range(4):
+    for _ in range(5 if with_probs else 4):
         grid.add_column(no_wrap=True)
-    for arcs, token in zip(draw_arcs([0, *sentence.heads]), sentence.tokens, strict=True):
-        grid.add_row(
-            Text(arcs, style="cyan") + Text(token.form, style="default"),
-            Text("" if token.upos == "_" else token.upos, style="dim"),
-            Text("" if token.deprel == "_" else token.deprel, style="green"),
-            Text(str(token.id), style="dim", justify="right"),
-        )
+    arcs = draw_arcs([0, *sentence.heads])
+    for lines, token, prob in zip(arcs, sentence.tokens, probs, strict=True):
+        cells = [
+            Text(lines, style="cyan") + shown(token.form, "default"),
+            shown("" if token.upos == "_" else token.upos, "dim"),
+            shown("" if token.deprel == "_" else token.deprel, "magenta"),
+        ]
+        if with_probs:
+            text = "" if prob is None else f"{prob:.0%}"
+            cells.append(Text(text, style=_COLOURS[certainty(prob)], justify="right"))
+        grid.add_row(*cells, Text(str(token.id), style="dim", justify="right"))
     console.print(grid)
 
 
@@ -189,9 +224,16 @@ def print_best(last: "Epoch", folder: Path) -> None:
     print(f"best   {best}; the model is in {folder}")
 
 
-def _console() -> "Console":
+def _console(file: IO[str] | None = None) -> "Console":
+    """What prints on standard output, with colours where there are any, or to a file without."""
     from rich.console import Console
 
     # A long line is the terminal's to wrap: made to fit, a number would lose its last digits.
     # A dumb terminal is taken to be 80 wide unless it has a height as well.
-    return Console(width=10_000, height=25, highlight=False)
+    return Console(
+        file=file,
+        width=10_000,
+        height=25,
+        highlight=False,
+        color_system="auto" if file is None else None,
+    )

@@ -244,25 +244,32 @@ def show(
     number: Annotated[
         int, typer.Option("--number", "-n", min=1, help="How many sentences to show from there.")
     ] = 1,
+    svg: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Write a picture instead; - is standard output."),
+    ] = None,
 ) -> None:
-    """Draw trees: each word with the arc from its head on its left."""
-    from itertools import dropwhile, islice
+    """Draw trees: each word with the arc from its head on its left.
 
-    from treecrf.cli.console import print_tree
+    Where MISC has HeadProb, as `treecrf parse --probs` writes it, it is shown too.
+    """
+    from itertools import chain, dropwhile, islice
+
+    from treecrf.cli.formats import write_trees
     from treecrf.treebank import TreebankError, read_conllu
 
     sentences = read_conllu(file)
     if sent_id is not None:
         sentences = dropwhile(lambda sentence: sentence.sent_id != sent_id, sentences)
-    shown = False
-    for sentence in islice(sentences, number):
-        if shown:
-            typer.echo()
-        print_tree(sentence)
-        shown = True
-    if not shown:
+    chosen = islice(sentences, number)
+    first = next(chosen, None)
+    if first is None:
         problem = "no sentences" if sent_id is None else f"no sentence with sent_id = {sent_id}"
         raise TreebankError(problem, source=file)
+    if svg is None:
+        write_trees(chain([first], chosen), "-", format="tree")
+    else:
+        write_trees(chain([first], chosen), svg, format="svg")
 
 
 def _not_lifted(sentences: "Iterable[Sentence]", advice: str) -> "Iterator[Sentence]":

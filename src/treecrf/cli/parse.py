@@ -2,10 +2,11 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
 
 import typer
 
+from treecrf.cli.formats import OutputFormat, default_format, write_trees
 from treecrf.cli.options import Decoder, Device, Model
 
 if TYPE_CHECKING:
@@ -14,17 +15,20 @@ if TYPE_CHECKING:
 
 __all__ = ["parse"]
 
+InputKind: TypeAlias = Literal["auto", "conllu", "tokens", "text"]
+
 
 def parse(
+    model: Model,
     file: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="FILE",
-            help="CoNLL-U, or words with spaces between, a sentence a line; - reads "
+            help="CoNLL-U, raw text, or words with spaces between, a sentence a line; - is "
             "standard input.",
         ),
-    ],
-    model: Model,
+    ] = None,
+    text: Annotated[str | None, typer.Option(help="Text to parse, instead of FILE.")] = None,
     output: Annotated[
         str,
         typer.Option(
@@ -34,12 +38,22 @@ def parse(
             help="Where to write; - is standard output, .gz packs.",
         ),
     ] = "-",
+    format: Annotated[
+        OutputFormat | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="json: an object a line; tree: drawings; svg: one picture of all the trees, which "
+            "stays in memory until it is whole.",
+            show_default="tree on a terminal, else conllu",
+        ),
+    ] = None,
     probs: Annotated[
         bool,
         typer.Option(
             "--probs",
             help="Write how probable each head is into MISC, and the log-probability of the tree "
-            "into a comment.",
+            "into a comment. The other formats have both in any case.",
         ),
     ] = False,
     topk: Annotated[
@@ -55,8 +69,11 @@ def parse(
     ] = False,
     decoder: Decoder = None,
     input: Annotated[
-        Literal["auto", "conllu", "tokens"],
-        typer.Option(help="What FILE is; auto looks at how it starts."),
+        InputKind,
+        typer.Option(
+            help="What FILE is; auto looks at how it starts, and takes what is no CoNLL-U for text "
+            "if the model can cut it, else for words."
+        ),
     ] = "auto",
     device: Device = "auto",
     workers: Annotated[
@@ -66,56 +83,104 @@ def parse(
         ),
     ] = None,
 ) -> None:
-    """Parse sentences that are split into words.
+    """Parse text, or sentences that are split into words.
 
-    Comments, multiword tokens and the other columns stay as they are in FILE.
+    Of CoNLL-U, comments, multiword tokens and the other columns stay as they are.
     """
-    from treecrf.cli.console import track
     from treecrf.parser import load
     from treecrf.parser.trees import with_written_probs
-    from treecrf.treebank import write_conllu
-    from treecrf.treebank.conllu import read_conllu
-    from treecrf.treebank.files import open_target
-    from treecrf.treebank.plain import read_sentences, read_tokens
 
     if topk is not None and decoder is not None:
         raise typer.BadParameter("--topk lists the best trees; it takes no --decoder")
-    read = {"auto": read_sentences, "conllu": read_conllu, "tokens": read_tokens}[input]
+    if (file is None) == (text is None):
+        raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
+    written = format or default_format(output)
     parser = load(model, device=device)
-    if workers is None:
-        workers = _useful_workers(file, parser)
-    if workers and topk is None:
-        from treecrf.parser.workers import parse_with_workers
-
-        pieces = parse_with_workers(
-            parser,
-            file,
-            workers=workers,
-            decoder=decoder,
-            input=input,
-            keep_heads=keep_heads,
-            probs=probs,
-        )
-        with open_target(output) as write:
-            for text in track(pieces, "megabytes"):
-                write(text)
-        return
+    if file is not None and input != "text" and written == "conllu" and topk is None:
+        workers = _useful_workers(file, parser) if workers is None else workers
+        if workers:
+            _parse_with_workers(
+                parser,
+                file,
+                output,
+                workers=workers,
+                decoder=decoder,
+                input=input,
+                keep_heads=keep_heads,
+                probs=probs,
+            )
+            return
     parsed: Iterable[Sentence]
+    sentences = _sentences(parser, file, text, input=input)
     if topk is not None:
-        parsed = _ranked(parser, read(file), topk, keep_heads=keep_heads)
+        parsed = _ranked(parser, sentences, topk, keep_heads=keep_heads)
     else:
-        parsed = parser.parse_stream(
-            read(file), keep_heads=keep_heads, decoder=decoder, probs=probs
-        )
+        shown = probs or written != "conllu"
+        parsed = parser.parse_stream(sentences, keep_heads=keep_heads, decoder=decoder, probs=shown)
     if probs:
         parsed = map(with_written_probs, parsed)
-    write_conllu(track(parsed, "sentences"), output)
+    write_trees(parsed, output, format=written)
+
+
+def _sentences(
+    parser: "Parser", file: str | None, text: str | None, *, input: InputKind
+) -> "Iterator[Sentence]":
+    """The sentences of a file or text of this kind, cut into words where it is raw text."""
+    from io import BytesIO
+
+    from treecrf.treebank.files import open_source, read_chunks
+    from treecrf.treebank.plain import look_at, parse_input, text_pieces
+
+    source: Any = file if text is None else BytesIO(text.encode())
+    with open_source(source) as (stream, name):
+        kind = input
+        if kind == "auto":
+            kind, stream = look_at(cast(IO[bytes], stream), name)
+            if kind == "tokens" and parser.has_segmenter:
+                kind = "text"
+        if kind == "text":
+            pieces = text_pieces(cast(IO[bytes], stream), name)
+            yield from parser.segmenter.segment_stream(pieces)
+        else:
+            yield from parse_input(read_chunks(stream), name, kind=kind, multiroot=True)
+
+
+def _parse_with_workers(
+    parser: "Parser",
+    file: str,
+    output: str,
+    *,
+    workers: int,
+    decoder: Decoder,
+    input: InputKind,
+    keep_heads: bool,
+    probs: bool,
+) -> None:
+    from treecrf.cli.console import track
+    from treecrf.parser.workers import parse_with_workers
+    from treecrf.treebank.files import open_target
+
+    assert input != "text"
+    pieces = parse_with_workers(
+        parser,
+        file,
+        workers=workers,
+        decoder=decoder,
+        input=input,
+        keep_heads=keep_heads,
+        probs=probs,
+    )
+    with open_target(output) as write:
+        for piece in track(pieces, "megabytes"):
+            write(piece)
 
 
 def _useful_workers(file: str, parser: "Parser") -> int:
     """As many as keep a GPU busy, where there is one and the file is worth starting them."""
     if parser.device.type != "cuda" or not os.path.isfile(file):
         return 0
+    if parser.has_segmenter and not file.endswith((".conllu", ".conllu.gz")):
+        return 0  # it may be raw text, which is cut beside the device
     return min(6, (os.cpu_count() or 1) - 1) if os.path.getsize(file) > 4_000_000 else 0
 
 

@@ -5,11 +5,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-import torch
-
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
-from treecrf.struct import ProjectiveTreeCRF
 from treecrf.treebank import Sentence, TreebankError
 from treecrf.treebank.pseudoprojective import is_lifted, project, without_marks
 from treecrf.treebank.trees import find_cycle, is_projective, roots
@@ -49,7 +46,6 @@ def prepare(sentences: Iterable[Sentence], config: Config) -> Prepared:
     from what no projective tree fits, so such sentences are left out, and named.
     """
     prepared = Prepared()
-    unsure: list[Sentence] = []
     for sentence in sentences:
         heads = [0, *sentence.heads]
         if not any(head >= 0 for head in heads[1:]):
@@ -65,13 +61,7 @@ def prepare(sentences: Iterable[Sentence], config: Config) -> Prepared:
                 continue
         elif config.pseudo:
             sentence = project(sentence, encoding=config.encoding)  # marks in labels are escaped
-        if partial and config.learns_projective:
-            unsure.append(sentence)
         prepared.sentences.append(sentence)
-    impossible = {id(sentence) for sentence in unsure if not _fits(sentence, config)}
-    if impossible:
-        prepared.left_out += [s for s in prepared.sentences if id(s) in impossible]
-        prepared.sentences = [s for s in prepared.sentences if id(s) not in impossible]
     if config.pseudo:
         prepared.sentences = _without_rare_marks(prepared.sentences, config.min_marked)
     prepared.partial = sum(-1 in sentence.heads for sentence in prepared.sentences)
@@ -108,17 +98,6 @@ def _without_rare_marks(sentences: list[Sentence], least: int) -> list[Sentence]
         else sentence.with_tree(sentence.heads, [plain.get(label, label) for label in labels])
         for sentence in sentences
     ]
-
-
-def _fits(sentence: Sentence, config: Config) -> bool:
-    """Whether some projective tree has the heads of a partial one."""
-    heads = torch.tensor([[0, *sentence.heads]])
-    width = heads.shape[1]
-    allowed = (heads < 0)[:, :, None] | (heads[:, :, None] == torch.arange(width))
-    crf = ProjectiveTreeCRF(
-        torch.zeros(1, width, width), torch.tensor([width - 1]), config.multiroot, allowed
-    )
-    return bool(crf.log_partition > float("-inf"))
 
 
 def fingerprint(sentences: Sequence[Sentence]) -> str:

@@ -98,6 +98,9 @@ class Parser:
 
     def save(self, path: str | Path) -> None:
         """Write a model folder that `treecrf.load` takes."""
+        segmenter = self._segmenter
+        if segmenter is None and self._folder is not None and has_segmenter(self._folder):
+            segmenter = self.segmenter  # loaded now: the folder may be the one that is replaced
         save_model(
             Path(path),
             self.config,
@@ -106,14 +109,21 @@ class Parser:
             vectors=self._vectors,
             pretrained=self._pretrained,
         )
-        if self._segmenter is not None or (self._folder and has_segmenter(self._folder)):
-            self.segmenter.save(Path(path))
+        if segmenter is not None:
+            segmenter.save(Path(path))
+
+    @property
+    def has_segmenter(self) -> bool:
+        """Whether the model can cut raw text."""
+        return self._segmenter is not None or (
+            self._folder is not None and has_segmenter(self._folder)
+        )
 
     @property
     def segmenter(self) -> Segmenter:
         """What cuts raw text into sentences and words, where the model has it."""
         if self._segmenter is None:
-            if self._folder is None or not has_segmenter(self._folder):
+            if self._folder is None or not self.has_segmenter:
                 raise ParserError(
                     "this model has no segmenter for raw text: train one with `treecrf train "
                     "--segmenter`, or give it words"

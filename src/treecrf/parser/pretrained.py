@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
@@ -78,8 +79,13 @@ def fetch(name: str, description: Path) -> dict[str, Tensor]:
     """
     source = Path(name)
     if source.is_dir() and _is_bert(source, _read_json(source / "config.json")):
+        path = source / "model.safetensors"
+        try:
+            weights = bert_weights(load_file(path))
+        except (OSError, SafetensorError, KeyError) as error:
+            raise ParserError(f"{path}: not the weights of a BERT: {error}") from None
         copy_description(source, description)
-        return bert_weights(load_file(source / "model.safetensors"))
+        return weights
     try:
         from transformers import AutoModel, AutoTokenizer
     except ImportError:
@@ -95,7 +101,7 @@ def fetch(name: str, description: Path) -> dict[str, Tensor]:
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise ParserError(f"no encoder is to be had by the name {name}: {reason}") from None
-    weights: dict[str, Tensor] = model.state_dict()
+    weights = model.state_dict()
     if _is_bert(description, _read_json(description / "config.json")):
         return bert_weights(weights)
     return {f"model.{key}": value for key, value in weights.items() if "pooler" not in key}

@@ -124,14 +124,11 @@ class Assembly:
 
     def _cuts(self, first: int, stop: int) -> Iterator[int]:
         """Where to end a sentence that is too long: the most likely places in second halves."""
-        while True:
-            limit = (
-                bisect_right(self.starts, self.starts[first] + WIDEST_SENTENCE, first + 1, stop)
-                if first < stop
-                else stop
-            )
+        while first < stop:
+            widest = self.starts[first] + WIDEST_SENTENCE
+            limit = bisect_right(self.starts, widest, first + 1, stop)
             limit = min(limit, first + LONGEST_SENTENCE)
-            if limit >= stop:
+            if limit == stop:
                 return
             middle = (first + limit) // 2
             first = max(range(middle, limit), key=self.scores.__getitem__) + 1

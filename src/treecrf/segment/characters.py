@@ -14,6 +14,7 @@ __all__ = [
     "CharacterClass",
     "Classes",
     "Codes",
+    "as_read",
     "classes_of",
     "codes_of",
     "is_space",
@@ -74,7 +75,7 @@ _CLASSES[OUTSIDE] = CharacterClass.OUTSIDE
 
 
 class Alphabet:
-    """Numbers of characters; what training did not see is UNKNOWN."""
+    """Numbers of characters; what training did not see is UNKNOWN, and all line breaks are one."""
 
     def __init__(self, characters: Iterable[str]) -> None:
         self.characters = list(characters)
@@ -82,6 +83,7 @@ class Alphabet:
         self._numbers[OUTSIDE] = 0
         codes = [ord(character) for character in self.characters]
         self._numbers[codes] = np.arange(_SPECIAL, _SPECIAL + len(codes))
+        self._numbers[[ord(character) for character in _LINE_BREAKS]] = self._numbers[ord("\n")]
 
     def __len__(self) -> int:
         """How many numbers there are, the special ones included."""
@@ -106,6 +108,15 @@ def classes_of(codes: Codes) -> Classes:
             _CLASSES[code] = _class_of(chr(code))
         classes = _CLASSES[codes]
     return classes
+
+
+def as_read(codes: Codes) -> Codes:
+    """The code points as a network reads them: a line break of two characters is one."""
+    pairs = np.flatnonzero((codes[:-1] == ord("\r")) & (codes[1:] == ord("\n")))
+    if len(pairs):
+        codes = codes.copy()
+        codes[pairs] = ord(" ")
+    return codes
 
 
 def is_space(classes: Classes) -> npt.NDArray[np.bool_]:

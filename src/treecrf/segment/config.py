@@ -33,16 +33,14 @@ class SegmenterConfig(Settings):
         0.15, "share of windows in which training lets the text start or end", least=0, below=1
     )
 
-    learning_rate: float = setting(4e-3, "at the start", least=0)
-    decay: float = setting(0.75, "the learning rate is multiplied by this", least=0)
-    decay_steps: int = setting(500, "once in so many steps, smoothly", least=1)
+    learning_rate: float = setting(4e-3, "at the start; it falls to 0 at the end", least=0)
     clip: float = setting(1.0, "the longest gradient; a longer one is scaled down", least=0)
-    batch_windows: int = setting(16, "windows in a batch", least=1)
+    batch_windows: int = setting(8, "windows in a batch", least=1)
     average: float = setting(
         0.99, "share of the averaged weights kept each step; 0: none", least=0, below=1
     )
-    epochs: int = setting(60, "at most so many", least=1)
-    patience: int = setting(15, "stop after so many epochs without a new best dev F1", least=1)
+    epochs: int = setting(40, "at most so many", least=1)
+    patience: int = setting(20, "stop after so many epochs without a new best dev F1", least=1)
     seed: int = setting(1, "of initialisation, order and dropout", least=0)
 
     def __post_init__(self) -> None:

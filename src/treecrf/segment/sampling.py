@@ -11,6 +11,7 @@ from treecrf.segment.characters import (
     CharacterClass,
     Classes,
     Codes,
+    as_read,
     classes_of,
     codes_of,
     is_space,
@@ -86,7 +87,7 @@ def _draw_text(
         text, marks = _lay_out(runs[place], config, random)
         texts.append(text)
         labels.append(marks)
-    codes = codes_of("".join(texts))
+    codes = as_read(codes_of("".join(texts)))
     marks = np.concatenate(labels)
     # The windows lie elsewhere each time, and what is left at both ends is outside the text.
     before = int(random.integers(config.window))

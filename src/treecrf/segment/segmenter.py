@@ -11,7 +11,7 @@ import torch
 from treecrf.nn.storage import StorageError, load_tensors, replace_file, save_tensors
 from treecrf.segment.assembly import Assembly, Scores
 from treecrf.segment.blocks import cut_blocks, cut_windows
-from treecrf.segment.characters import Alphabet, CharacterClass, Codes, classes_of
+from treecrf.segment.characters import Alphabet, CharacterClass, Codes, as_read, classes_of
 from treecrf.segment.config import SegmenterConfig
 from treecrf.segment.corpus import Joins
 from treecrf.segment.errors import SegmentError
@@ -71,7 +71,7 @@ class Segmenter:
     def _score(self, codes: Codes) -> Scores:
         """Log odds `[character, output]` of a block."""
         context = self.config.context
-        windows = cut_windows(codes, window=self.config.window, context=context)
+        windows = cut_windows(as_read(codes), window=self.config.window, context=context)
         numbers = torch.from_numpy(self.alphabet.numbers(windows))
         classes = torch.from_numpy(classes_of(windows).astype(np.int32))
         device = self.network.output.weight.device

@@ -1,6 +1,5 @@
 """Training a segmenter: one plain loop over the text of a treebank."""
 
-import copy
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -60,16 +59,18 @@ def train_segmenter(
     gold = Gold([sentence for sentence in dev if len(sentence)])
     torch.manual_seed(config.seed)
     alphabet = _alphabet(raw_text(sentences), config)
-    network = CharacterNetwork(len(alphabet), config).to(device)
+    # The second has averages of the weights; the LSTMs of a deep copy would be slow on a GPU.
+    network, averaged = (CharacterNetwork(len(alphabet), config).to(device) for _ in range(2))
+    averaged.load_state_dict(network.state_dict())
     segmenter = Segmenter(
         config,
-        copy.deepcopy(network),  # with averages of the weights
+        averaged,
         alphabet=alphabet,
         splitter=learn_splitter(multiwords_of(train)),
         joins=find_joins(sentences),
     )
     parameters = list(network.parameters())
-    averages = [parameter.data for parameter in segmenter.network.parameters()]
+    averages = [parameter.data for parameter in averaged.parameters()]
     on_gpu = parameters[0].is_cuda
     adam = torch.optim.Adam(parameters, lr=config.learning_rate, fused=on_gpu or None)
     best: dict[str, Tensor] = {}
@@ -85,14 +86,15 @@ def train_segmenter(
         total = torch.zeros((), dtype=torch.float64, device=device)
         batches = range(0, len(characters), config.batch_windows)
         network.train()
-        for first in batches:
+        for place, first in enumerate(batches):
             rows = slice(first, first + config.batch_windows)
             seen = _drop_characters(characters[rows], config.character_dropout)
             loss = _loss(network(seen, classes[rows]), targets[rows], asked[rows])
             loss.backward()
             torch.nn.utils.clip_grad_norm_(parameters, config.clip)
+            done = (epoch - 1 + place / len(batches)) / config.epochs
             for group in adam.param_groups:
-                group["lr"] = config.learning_rate * config.decay ** (steps / config.decay_steps)
+                group["lr"] = config.learning_rate * (1 - done)
             adam.step()
             adam.zero_grad()
             steps += 1
@@ -109,13 +111,12 @@ def train_segmenter(
         scores = gold.evaluate(segmenter.segment(dev_text))
         if scores.mean > best_mean:
             best_mean, best_epoch = scores.mean, epoch
-            weights = segmenter.network.state_dict()
-            best = {name: tensor.clone() for name, tensor in weights.items()}
+            best = {name: tensor.clone() for name, tensor in averaged.state_dict().items()}
         seconds = time.perf_counter() - started
         on_epoch(SegmenterEpoch(epoch, mean, scores, best_epoch, seconds))
         if epoch - best_epoch >= config.patience:
             break
-    segmenter.network.load_state_dict(best)
+    averaged.load_state_dict(best)
     return segmenter
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from treecrf.treebank.scores import Score
     from treecrf.treebank.sentence import Sentence
     from treecrf.treebank.significance import Comparison, Difference, compare
+    from treecrf.treebank.svg import sentences_to_svg, to_svg
     from treecrf.treebank.tokens import EmptyNode, Multiword, Token
 
 __all__ = [
@@ -30,6 +31,8 @@ __all__ = [
     "read_conllu",
     "read_sentences",
     "read_tokens",
+    "sentences_to_svg",
+    "to_svg",
     "write_conllu",
 ]
 
@@ -49,6 +52,8 @@ _HOMES = {
     "read_conllu": "conllu",
     "read_sentences": "plain",
     "read_tokens": "plain",
+    "sentences_to_svg": "svg",
+    "to_svg": "svg",
     "write_conllu": "conllu",
 }
 

@@ -25,6 +25,7 @@ __all__ = [
     "read_blocks",
     "read_chunks",
     "read_lines",
+    "rejoined",
 ]
 
 File: TypeAlias = str | os.PathLike[str] | IO[bytes] | IO[str]
@@ -64,13 +65,16 @@ def _unpacked(file: IO[bytes] | IO[str]) -> IO[bytes] | IO[str]:
         binary.seek(place)
     if start == _GZIP_MAGIC[:1]:  # a pipe gave one byte, and peek does not wait for more
         start = binary.read(2)
-        binary = io.BufferedReader(_Rejoined(start, binary))
+        binary = rejoined(start, binary)
     return cast(IO[bytes], gzip.open(binary)) if start == _GZIP_MAGIC else binary
 
 
-class _Rejoined(io.RawIOBase):
+def rejoined(start: bytes, file: IO[bytes]) -> IO[bytes]:
     """A stream with the bytes that were taken from it in front again."""
+    return io.BufferedReader(_Rejoined(start, file))
 
+
+class _Rejoined(io.RawIOBase):
     def __init__(self, start: bytes, file: IO[bytes]) -> None:
         self.start = start
         self.read_on: Callable[[int], bytes] = getattr(file, "read1", file.read)
@@ -79,7 +83,8 @@ class _Rejoined(io.RawIOBase):
         return True
 
     def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
-        data, self.start = self.start[: len(buffer)] or self.read_on(len(buffer)), b""
+        data = self.start[: len(buffer)] or self.read_on(len(buffer))
+        self.start = self.start[len(buffer) :]
         buffer[: len(data)] = data
         return len(data)
 

@@ -1,11 +1,14 @@
 """Pretokenised text: a sentence a line, white space between tokens; told from CoNLL-U by itself."""
 
+import codecs
+import io
 import re
 from collections.abc import Iterator
 from itertools import chain
-from typing import Literal, TypeAlias
+from typing import IO, Literal, TypeAlias, cast
 
 from treecrf.treebank.conllu import parse_chunks
+from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.files import (
     File,
     decode,
@@ -13,10 +16,20 @@ from treecrf.treebank.files import (
     open_source,
     read_chunks,
     read_lines,
+    rejoined,
 )
 from treecrf.treebank.sentence import Sentence
 
-__all__ = ["Input", "find_input", "parse_input", "read_sentences", "read_tokens"]
+__all__ = [
+    "Input",
+    "find_input",
+    "look_at",
+    "parse_input",
+    "read_sentences",
+    "read_text",
+    "read_tokens",
+    "text_pieces",
+]
 
 Input: TypeAlias = Literal["conllu", "tokens"]
 
@@ -58,6 +71,35 @@ def parse_input(
         yield from parse_chunks(chunks, name, columns="gold", multiroot=multiroot)
     else:
         yield from _split_lines(chunks, name)
+
+
+def read_text(source: File) -> Iterator[str]:
+    """Raw text in pieces, nothing of it changed; a byte that is not UTF-8 is an error."""
+    with open_source(source) as (file, name):
+        yield from text_pieces(cast(IO[bytes], file), name)
+
+
+def text_pieces(file: IO[bytes], name: str) -> Iterator[str]:
+    """The text of a file that is open."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    read = getattr(file, "read1", file.read)
+    place = 0
+    try:
+        while data := read(_LOOK_AT):
+            yield decoder.decode(data)
+            place += len(data)
+        yield decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        problem = f"not UTF-8: {error.reason}, near byte {place + error.start:,}"
+        raise TreebankError(problem, source=name) from None
+
+
+def look_at(file: IO[bytes], name: str) -> tuple[Input, IO[bytes]]:
+    """What an open file is, by how it starts, and the file with its start in front again."""
+    read = getattr(file, "read1", file.read)
+    start: bytes = read(_LOOK_AT)
+    kind, _ = find_input(read_chunks(io.BytesIO(start)), name)
+    return kind, rejoined(start, file)
 
 
 def find_input(chunks: Iterator[bytes], name: str) -> tuple[Input, Iterator[bytes]]:

@@ -1,0 +1,56 @@
+"""The files that parsers are timed on: a treebank, or an even sample of it."""
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.report import treebank_files
+from treecrf.treebank import read_conllu, write_conllu
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """The files of a treebank, and how many sentences and words are trained on and parsed."""
+
+    name: str
+    train: Path
+    dev: Path
+    sentences: int
+    words: int
+
+    def to_dict(self) -> dict[str, str | int]:
+        """What a file of figures says of it."""
+        return {"name": self.name, "sentences": self.sentences, "words": self.words}
+
+    def __str__(self) -> str:
+        return f"{self.name}, {self.sentences:,} sentences of {self.words:,} words"
+
+
+def add_arguments(parser: argparse.ArgumentParser, *, sentences: int) -> None:
+    """The arguments that choose a corpus, and how many sentences of it if nobody says."""
+    parser.add_argument("treebanks", type=Path, help="the folder of treebanks")
+    parser.add_argument("--treebank", default="en_ewt-2.3", metavar="DIR", help="which one of it")
+    parser.add_argument(
+        "--sentences",
+        type=int,
+        default=sentences,
+        metavar="N",
+        help="take so many, evenly spread; 0: all",
+    )
+
+
+def make_corpus(arguments: argparse.Namespace, folder: Path) -> Corpus:
+    """The corpus that arguments choose; a sample of it goes into the folder."""
+    files = {}
+    for part in ("train", "dev"):
+        (path,) = treebank_files(arguments.treebanks / arguments.treebank, f"{part}.conllu")
+        kept = list(read_conllu(path))
+        wanted = arguments.sentences
+        if wanted and wanted < len(kept):
+            kept = [kept[number * len(kept) // wanted] for number in range(wanted)]
+            path = folder / f"{part}.conllu"
+            write_conllu(kept, path)
+        files[part] = (path, kept)
+    train, sentences = files["train"]
+    name = (arguments.treebanks / arguments.treebank).name
+    return Corpus(name, train, files["dev"][0], len(sentences), sum(map(len, sentences)))

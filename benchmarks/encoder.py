@@ -1,0 +1,110 @@
+"""The encoder alone: the batches that it is given, how long it takes, what it needs at least."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import nn
+
+from benchmarks.timing import finish, median_ms
+from treecrf.parser.batch import Batch, WordInputs
+from treecrf.parser.device import fast_products
+from treecrf.parser.model import Scorer
+from treecrf.parser.readers import WordReader
+
+# Sides of the matrices that show what a device can do.
+_MATRIX = {"cpu": 2048, "cuda": 8192}
+# Numbers that no cache of the device holds.
+_COPIED = {"cpu": 1 << 25, "cuda": 1 << 28}
+
+
+@contextmanager
+def watched_batches(scorer: Scorer) -> Iterator[list[Batch]]:
+    """A list that fills with the batches that the scorer is given."""
+    batches: list[Batch] = []
+    hook = scorer.register_forward_pre_hook(lambda _, given: batches.append(given[0]))
+    try:
+        yield batches
+    finally:
+        hook.remove()
+
+
+def best_seconds(call: Callable[[], object], device: torch.device, *, rounds: int) -> float:
+    """Wall time of the best round: the others shared the machine with something else."""
+    times = []
+    for _ in range(rounds):
+        finish(device)
+        start = time.perf_counter()
+        call()
+        finish(device)
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def encoding_seconds(
+    scorer: Scorer, batches: list[Batch], device: torch.device, *, rounds: int
+) -> float:
+    """Seconds that the encoder takes for batches that are on the device already."""
+
+    @fast_products()
+    @torch.inference_mode()
+    def encode() -> None:
+        for batch in batches:
+            scorer.reader(batch)
+
+    encode()
+    return best_seconds(encode, device, rounds=rounds)
+
+
+def operations(reader: WordReader, batches: list[Batch]) -> dict[str, int]:
+    """Multiplications and additions of the products with weights: two a weight and token."""
+    inputs = _inputs(batches)
+    return {
+        "CharLSTM": 2
+        * sum(read.characters.numel() for read in inputs)
+        * _weights(reader.characters.lstm),
+        "BiLSTM": 2 * sum(read.words.numel() for read in inputs) * _weights(reader.bilstm),
+    }
+
+
+def least_bytes(reader: WordReader, batches: list[Batch]) -> int:
+    """Bytes through memory if a batch reads the weights of a layer, its input and output once."""
+    total = 0
+    for read in _inputs(batches):
+        layers = [(layer, read.words) for layer in reader.bilstm.layers]
+        for layer, items in [*layers, (reader.characters.lstm, read.characters)]:
+            assert isinstance(layer, nn.LSTM)
+            vectors = layer.input_size + 2 * layer.hidden_size
+            total += 4 * (_weights(layer) + vectors * items.numel())
+    return total
+
+
+def recurrence_steps(reader: WordReader, batches: list[Batch]) -> int:
+    """Steps each of which waits for the one before; the two directions may go side by side."""
+    words = sum(len(reader.bilstm.layers) * len(batch.batch_sizes) for batch in batches)
+    return words + sum(len(read.character_sizes) for read in _inputs(batches))
+
+
+def peak_operations(device: torch.device) -> float:
+    """Operations a second of a large product of matrices, as precise as those of a parser."""
+    size = _MATRIX[device.type]
+    left, right = torch.randn(2, size, size, device=device)
+    with fast_products():
+        return 2 * size**3 / (median_ms(lambda: left @ right, device) / 1000)
+
+
+def peak_bandwidth(device: torch.device) -> float:
+    """Bytes a second that a large copy reads and writes."""
+    source = torch.zeros(_COPIED[device.type], device=device)
+    target = torch.empty_like(source)
+    return 2 * 4 * source.numel() / (median_ms(lambda: target.copy_(source), device) / 1000)
+
+
+def _inputs(batches: list[Batch]) -> list[WordInputs]:
+    return [batch.words for batch in batches if batch.words is not None]
+
+
+def _weights(module: nn.Module) -> int:
+    """Numbers in matrices; biases are added, not multiplied."""
+    return sum(weight.numel() for weight in module.parameters() if weight.dim() > 1)

@@ -1,0 +1,264 @@
+"""Where the time of a training step and of a parse goes, and how far the encoder is from the limit.
+
+The training loop and the parser run as they are; what they call is timed by stages, between which
+the device is waited for. Beside them stands the time without that: of training the same, of parsing
+file to file, where reading and writing go on while the device computes.
+"""
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import torch
+
+from benchmarks import encoder
+from benchmarks.corpus import Corpus, add_arguments, make_corpus
+from benchmarks.report import print_table, write_json
+from benchmarks.stages import Stages
+from benchmarks.timing import machine
+from treecrf.nn.bilstm import BiLSTM
+from treecrf.nn.mlp import Perceptrons
+from treecrf.parser import Config, Parser, decode, load, load_config, loss, predict, set_up
+from treecrf.parser import train as loop
+from treecrf.parser.assigning import Assigner
+from treecrf.parser.batch import Batch
+from treecrf.parser.evaluation import DevSet
+from treecrf.parser.model import Scorer
+from treecrf.parser.optimisation import Optimisation
+from treecrf.parser.readers import WordReader
+from treecrf.parser.run import Epoch, Run
+from treecrf.struct.distribution import TreeDistribution
+from treecrf.treebank import Sentence, read_conllu, write_conllu
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+REST = "the rest"
+
+
+def main() -> None:
+    arguments = _arguments()
+    device = torch.device(arguments.device)
+    facts = machine(device) | {"threads": str(torch.get_num_threads())}
+    print(", ".join(f"{name} {value}" for name, value in facts.items()))
+    config = load_config(arguments.config).updated(arguments.set)
+    content: dict[str, Any] = {"machine": facts}
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        corpus = make_corpus(arguments, folder)
+        print(corpus)
+        model = arguments.model or folder / "model"
+        if arguments.model is None:
+            content["training"] = profile_training(model, config, corpus, device)
+        parser = load(model, device=arguments.device)
+        content |= {"corpus": corpus.to_dict(), "config": parser.config.to_dict()}
+        with encoder.watched_batches(parser.scorer) as batches:
+            parse(parser, corpus, folder / "parsed.conllu")
+        content["parsing"] = profile_parsing(parser, corpus, folder / "parsed.conllu")
+        content["encoder"] = profile_encoder(parser, corpus, batches, peak=arguments.peak)
+    if arguments.json:
+        write_json(arguments.json, content)
+
+
+def profile_training(
+    model: Path, config: Config, corpus: Corpus, device: torch.device
+) -> dict[str, Any]:
+    """The second of two epochs by stages, and as long as it takes without them."""
+    print("training ...", file=sys.stderr, flush=True)
+    config = replace(config, epochs=2, patience=2)
+    with Stages(device) as stages:
+        watch_network(stages)
+        watch_training(stages)
+        _train(model, config, corpus, device, on_epoch=lambda epoch: _forget(stages, epoch))
+    last = _train(model, config, corpus, device, on_epoch=lambda epoch: None)
+    steps = last.steps // 2
+    figures = {
+        "steps": steps,
+        "seconds": dict(stages.seconds),
+        "total": stages.total,
+        "unsynchronised": corpus.sentences / last.sentences_per_second,
+    }
+    _print_stages(f"step of up to {config.batch_tokens} words", figures, "ms", count=steps)
+    return figures
+
+
+def _train(
+    model: Path,
+    config: Config,
+    corpus: Corpus,
+    device: torch.device,
+    *,
+    on_epoch: Callable[[Epoch], None],
+) -> Epoch:
+    files = {"train": [corpus.train], "dev": corpus.dev}
+    training = set_up(model, config, **files, overwrite=True, device=device.type)
+    training.on_epoch = on_epoch
+    return loop.train(training, model)
+
+
+def _forget(stages: Stages, epoch: Epoch) -> None:
+    """In the first epoch memory is found and kernels are compiled."""
+    if epoch.epoch == 1:
+        stages.seconds.clear()
+
+
+def watch_training(stages: Stages) -> None:
+    """Name the parts of a training step."""
+    stages.watch(loop, "train", REST)
+    stages.watch(loop, "make_batch", "batch, on the host")
+    stages.watch(loop, "training_loss", "loss of labels, rest of the loss")
+    stages.watch(loss, "distribution", "TreeCRF")
+    stages.watch(TreeDistribution, "log_partition", "TreeCRF")
+    stages.watch(TreeDistribution, "score", "TreeCRF")
+    stages.watch(torch.Tensor, "backward", "backward")
+    stages.watch(Optimisation, "step", "clipping, average")
+    stages.watch(torch.optim.Adam, "step", "Adam")
+    for owner, attribute in (  # what is no part of a step
+        (DevSet, "__init__"),
+        (DevSet, "evaluate"),
+        (Optimisation, "__init__"),
+        (Run, "__init__"),
+        (Run, "begin"),
+        (Run, "finish_epoch"),
+        (Run, "end"),
+        (loop, "encode"),
+        (loop, "encode_annotation"),
+        (loop, "shuffled_batches"),
+    ):
+        stages.watch(owner, attribute, None)
+
+
+def watch_network(stages: Stages) -> None:
+    """Name the parts of the network."""
+    stages.watch(WordReader, "forward", "embeddings, CharLSTM")
+    stages.watch(BiLSTM, "forward", "BiLSTM")
+    stages.watch(Perceptrons, "forward", "MLPs")
+    stages.watch(Scorer, "arcs", "biaffine arcs")
+    stages.watch(Scorer, "siblings", "triaffine siblings")
+    stages.watch(Scorer, "labels", "biaffine labels")
+
+
+def parse(parser: Parser, corpus: Corpus, target: Path) -> None:
+    """From file to file."""
+    write_conllu(parser.parse_stream(read_conllu(corpus.train), probs=False), target)
+
+
+def profile_parsing(parser: Parser, corpus: Corpus, target: Path) -> dict[str, Any]:
+    """A parse by stages, one after the other, and from file to file as users see it."""
+    print("parsing ...", file=sys.stderr, flush=True)
+    whole = encoder.best_seconds(lambda: parse(parser, corpus, target), parser.device, rounds=2)
+    with Stages(parser.device) as stages:
+        watch_network(stages)
+        watch_parsing(stages)
+        given = stages.items(read_conllu(corpus.train), "reading")
+        with stages.stage(REST):
+            parsed = list(parser.parse_stream(given, probs=False))
+        with stages.stage("writing"):
+            write_conllu(parsed, target)
+    figures = {
+        "words": corpus.words,
+        "seconds": dict(stages.seconds),
+        "total": stages.total,
+        "unsynchronised": whole,
+    }
+    _print_stages("parse, a word", figures, "µs", count=corpus.words)
+    return figures
+
+
+def watch_parsing(stages: Stages) -> None:
+    """Name the parts of a parse, in one thread."""
+    stages.replace(predict, "pipelined", _one_by_one)
+    stages.watch(predict, "encode", "words to numbers", host=True)
+    stages.watch(predict, "make_batch", "batch, on the host")
+    stages.watch(predict, "decode", "decoding")
+    stages.watch(decode, "distribution", "marginals")
+    stages.watch(TreeDistribution, "marginals", "marginals")
+    stages.watch(decode, "_decoded", "best labels, to the host")
+    stages.watch(predict.Gathered, "add", "naming trees", host=True)
+    stages.watch(Assigner, "assign", "naming trees", host=True)
+    stages.watch(Sentence, "with_tree", "sentences with trees", host=True)
+
+
+def _one_by_one(items: Iterable[Item], work: Callable[[Item], Result]) -> Iterator[Result]:
+    """What `pipelined` gives, without a thread."""
+    return map(work, items)
+
+
+def profile_encoder(
+    parser: Parser, corpus: Corpus, batches: list[Batch], *, peak: float | None
+) -> dict[str, Any]:
+    """What the encoder needs at least, beside what it takes."""
+    print("encoding ...", file=sys.stderr, flush=True)
+    reader, device = parser.scorer.reader, parser.device
+    seconds = encoder.encoding_seconds(parser.scorer, batches, device, rounds=3)
+    if not isinstance(reader, WordReader):
+        sys.exit("operations are counted for a BiLSTM over words only, not for this encoder")
+    operations = encoder.operations(reader, batches)
+    total = sum(operations.values())
+    per_second = peak * 1e12 if peak else encoder.peak_operations(device)
+    bandwidth = encoder.peak_bandwidth(device)
+    moved = encoder.least_bytes(reader, batches)
+    steps = encoder.recurrence_steps(reader, batches)
+    limit = max(total / per_second, moved / bandwidth)
+    print(f"\nThe encoder alone: {corpus.words / seconds:,.0f} words a second.")
+    for name, count in operations.items():
+        print(f"- {name}: {count / corpus.words / 1e6:.2f} million operations a word")
+    print(
+        f"- it does {total / seconds / 1e12:.3f} of {per_second / 1e12:.3f} tera-operations a "
+        f"second, and needs at least {moved / corpus.words / 1e3:.1f} kB a word of "
+        f"{bandwidth / 1e9:.0f} GB a second"
+    )
+    print(
+        f"- the limit is {corpus.words / limit:,.0f} words a second: {limit / seconds:.0%} of it "
+        f"is reached, at {1e6 * seconds / steps:.0f} µs for each of {steps:,} steps that wait for "
+        "one another"
+    )
+    return {
+        "seconds": seconds,
+        "operations": operations,
+        "least_bytes": moved,
+        "peak_operations_per_second": per_second,
+        "peak_bytes_per_second": bandwidth,
+        "recurrence_steps": steps,
+        "share_of_limit": limit / seconds,
+    }
+
+
+def _print_stages(title: str, figures: dict[str, Any], unit: str, *, count: int) -> None:
+    """The stages, the longest first, as times of one of so many."""
+    scale = {"ms": 1e3, "µs": 1e6}[unit] / count
+    total = figures["total"]
+    stages = sorted(figures["seconds"].items(), key=lambda item: -item[1])
+    rows = [
+        [name, f"{scale * seconds:.2f}", f"{seconds / total:.1%}"]
+        for name, seconds in [*stages, ("all stages", total)]
+    ]
+    whole = figures["unsynchronised"]
+    rows.append(["without stages", f"{scale * whole:.2f}", f"{whole / total:.1%}"])
+    print()
+    print_table([title, unit, "share"], rows)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks.profile_parser", description=__doc__)
+    default = "cuda" if torch.cuda.is_available() else "cpu"
+    add_arguments(parser, sentences=2000)
+    parser.add_argument("--device", choices=["cpu", "cuda"], default=default)
+    parser.add_argument("--config", default="default", help="a preset or a TOML file of settings")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting; several may be"
+    )
+    parser.add_argument("--model", type=Path, metavar="DIR", help="parse with it; train none")
+    parser.add_argument(
+        "--peak", type=float, metavar="TFLOPS", help="what the device can do; else measured"
+    )
+    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

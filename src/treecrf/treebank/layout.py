@@ -1,0 +1,143 @@
+"""Where the words and arcs of a tree go when it is drawn above them: places along the line, levels.
+
+An arc leaves and meets words at ports. Those of a word stand side by side, in the order that lets
+nested arcs nest: arcs to the left first, the shortest of them first, then the root's, then arcs to
+the right, the longest first. So the lines of a projective tree never cross.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+__all__ = ["Arc", "Layout", "lay_out"]
+
+_PORT = 10  # from one port to the next
+_GAP = 18  # from one word to the next, at least
+
+
+@dataclass(frozen=True, slots=True)
+class Arc:
+    """An arc from `start`, above its head, to `end`, above its dependent; the root's is upright.
+
+    Words are numbered from 1 and `head` 0 is the root symbol. Of two arcs that overlap one has the
+    higher level, the outer one if they are nested; level 1 is the lowest. `label` is the middle of
+    the arc, or of the longest part of it that no other arc crosses.
+    """
+
+    head: int
+    dependent: int
+    start: int
+    end: int
+    label: int
+    level: int
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The middle of each word, the arcs, and how wide it all is."""
+
+    words: list[int]
+    arcs: list[Arc]
+    width: int
+
+
+class _Port(NamedTuple):
+    dependent: int
+    at_head: bool
+
+
+def lay_out(
+    heads: Sequence[int], *, widths: Sequence[int], labels: Sequence[int], mirrored: bool = False
+) -> Layout:
+    """A layout of words that are so wide, whose arcs have labels that are so wide.
+
+    `heads` has no entry for the root symbol; a word whose head is -1 has no arc. Mirrored, the
+    first word is on the right.
+    """
+    ports = _ports(heads)
+    offsets = {
+        port: (2 * place - len(row) + 1) * _PORT // 2
+        for row in ports
+        for place, port in enumerate(row)
+    }
+    words: list[int] = []
+    edge = -_GAP
+    for index, row in enumerate(ports):
+        half = (max(widths[index], _PORT * len(row)) + 1) // 2
+        middle = edge + _GAP + half
+        for port in row:
+            dependent, at_head = port
+            other = (dependent if at_head else heads[dependent - 1]) - 1
+            if 0 <= other < index:  # the label has room on the arc
+                start = words[other] + offsets[_Port(dependent, not at_head)]
+                middle = max(middle, start + labels[dependent - 1] - offsets[port])
+        words.append(middle)
+        edge = middle + half
+    width = max(edge, 0)
+    side = 1
+    if mirrored:
+        words = [width - word for word in words]
+        side = -1
+    places = {
+        port: word + side * offsets[port]
+        for word, row in zip(words, ports, strict=True)
+        for port in row
+    }
+    return Layout(words, _arcs(heads, places), width)
+
+
+def _ports(heads: Sequence[int]) -> list[list[_Port]]:
+    """The ports of each word in their order.
+
+    Where two arcs join the same words (in a cycle, which is no tree), that of the later dependent
+    is the outer one.
+    """
+    rows: list[list[tuple[int, int, int, _Port]]] = [[] for _ in heads]
+    for dependent, head in enumerate(heads, 1):
+        ends = [(dependent, head, False), (head, dependent, True)]
+        if head == 0:
+            ends = [(dependent, dependent, False)]
+        for word, other, at_head in ends if head >= 0 else ():
+            side = (other > word) - (other < word)
+            length = abs(other - word)
+            port = _Port(dependent, at_head)
+            rows[word - 1].append((side, -side * length, -side * dependent, port))
+    return [[port for *_, port in sorted(row)] for row in rows]
+
+
+def _arcs(heads: Sequence[int], places: dict[_Port, int]) -> list[Arc]:
+    """The arcs between ports, which are given in their order."""
+    numbers = {port: number for number, port in enumerate(places)}
+    spans = {
+        port.dependent: slice(*sorted((number, numbers.get(_Port(port.dependent, True), number))))
+        for port, number in numbers.items()
+        if not port.at_head
+    }
+    levels = _levels(heads, spans)
+    lines = [(place, levels[port.dependent]) for port, place in places.items()]
+    arcs = []
+    for dependent, span in sorted(spans.items()):
+        end = places[_Port(dependent, False)]
+        start = places.get(_Port(dependent, True), end)
+        level = levels[dependent]
+        crossing = [place for place, height in lines[span][1:] if height > level]
+        free = max(
+            pairwise([lines[span.start][0], *crossing, lines[span.stop][0]]),
+            key=lambda ends: abs(ends[0] - ends[1]),
+        )
+        arcs.append(Arc(heads[dependent - 1], dependent, start, end, sum(free) // 2, level))
+    return arcs
+
+
+def _levels(heads: Sequence[int], spans: dict[int, slice]) -> dict[int, int]:
+    """The level of each arc, one above all that is under it; the root's is above all."""
+    skyline = [0] * (2 * len(heads))
+    levels: dict[int, int] = {}
+    for dependent in sorted(spans, key=lambda word: (abs(heads[word - 1] - word), word)):
+        if heads[dependent - 1] > 0:
+            first, last = spans[dependent].start, spans[dependent].stop
+            levels[dependent] = 1 + max(skyline[first : last + 1])
+            skyline[first : last + 1] = [levels[dependent]] * (last + 1 - first)
+    above_all = 1 + max(skyline, default=0)
+    return {dependent: levels.get(dependent, above_all) for dependent in spans}

@@ -1,0 +1,76 @@
+"""How sure a parser was, wherever a sentence says so: in `probs`, in MISC, in a comment."""
+
+import math
+import re
+from typing import Literal, TypeAlias
+
+from treecrf.treebank.sentence import Sentence
+
+__all__ = ["SURE", "Certainty", "certainty", "head_probs", "heading", "log_prob"]
+
+Certainty: TypeAlias = Literal["sure", "likely", "unsure", "doubtful", "unlikely", "unknown"]
+
+SURE = 0.95
+_STEPS: tuple[tuple[float, Certainty], ...] = (
+    (SURE, "sure"),
+    (0.8, "likely"),
+    (0.6, "unsure"),
+    (0.4, "doubtful"),
+    (0.0, "unlikely"),
+)
+_HEAD_PROB = re.compile(r"(?:^|\|)HeadProb=([^|]*)")
+_OF_TREE = re.compile(r"#\s*(rank|log_prob)\s*=\s*(\S+)\s*$")
+
+
+def head_probs(sentence: Sentence) -> list[float | None]:
+    """The probability of each head: that of `probs`, else `HeadProb=0.9876` in MISC.
+
+    It is None where neither says it, where it is no probability, and where there is no head.
+    """
+    given: list[float | None]
+    if sentence.probs is not None:
+        given = list(sentence.probs)
+    else:
+        found = [_HEAD_PROB.search(token.misc) for token in sentence.tokens]
+        given = [_number(match[1]) if match else None for match in found]
+    return [
+        _checked(prob) if head >= 0 else None
+        for prob, head in zip(given, sentence.heads, strict=True)
+    ]
+
+
+def log_prob(sentence: Sentence) -> float | None:
+    """The log-probability of the tree as the comment `# log_prob = -0.1234` has it, if finite."""
+    return _number(_of_tree(sentence).get("log_prob"))
+
+
+def heading(sentence: Sentence) -> str:
+    """What stands above a drawing: the sent_id, and what comments say of the tree."""
+    notes = _of_tree(sentence)
+    parts = [f"{key} {notes[key]}" for key in ("rank", "log_prob") if key in notes]
+    return ", ".join([sentence.sent_id, *parts] if sentence.sent_id else parts)
+
+
+def _of_tree(sentence: Sentence) -> dict[str, str]:
+    matches = filter(None, map(_OF_TREE.match, sentence.comments))
+    return {match[1]: match[2] for match in matches}
+
+
+def certainty(prob: float | None) -> Certainty:
+    """A probability in a word: what drawings choose a colour by."""
+    if prob is None:
+        return "unknown"
+    return next(name for least, name in _STEPS if prob >= least)
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        number = float(text or "nan")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _checked(prob: float | None) -> float | None:
+    # Single precision may sum to a little more than 1.
+    return prob if prob is None or 0 <= (prob := round(prob, 4)) <= 1 else None

@@ -1,0 +1,235 @@
+"""Trees as SVG pictures: arcs above the words, coloured by how sure a parser was of them."""
+
+import html
+import re
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from treecrf.treebank.layout import Arc, lay_out
+from treecrf.treebank.probs import SURE, certainty, head_probs, heading
+from treecrf.treebank.sentence import Sentence
+
+__all__ = ["sentences_to_svg", "to_svg"]
+
+# A file of its own has a ground and a colour; inside a page a picture takes those of the page. The
+# rules begin with a class of ours because inside a page they hold for all of it.
+_STYLE = """<style>
+.treecrf-tree { font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif; }
+.treecrf-tree text { fill: currentColor; text-anchor: middle; unicode-bidi: plaintext; }
+.treecrf-tree .form { font-size: 17px; font-weight: 500; }
+.treecrf-tree .tag { font-size: 11px; opacity: 0.65; }
+.treecrf-tree .prob { font-size: 11px; font-weight: 600; }
+.treecrf-tree .label { font-size: 12px; font-weight: 500; }
+.treecrf-tree .name { font-size: 12px; opacity: 0.65; text-anchor: start; }
+.treecrf-tree .line { fill: none; stroke: currentColor; stroke-width: 1.75; }
+.treecrf-tree .tip { fill: currentColor; }
+.treecrf-tree .rule { stroke: currentColor; opacity: 0.15; }
+.treecrf-tree .sure { color: #0969da; }
+.treecrf-tree .likely { color: #7549d1; }
+.treecrf-tree .unsure { color: #b1389b; }
+.treecrf-tree .doubtful { color: #c65102; }
+.treecrf-tree .unlikely { color: #cf222e; }
+.treecrf-tree .unknown { color: #6e7781; }
+svg.treecrf-tree:root { color: #1f2328; color-scheme: light dark; }
+svg.treecrf-tree:root .card { fill: #ffffff; stroke: #d0d7de; }
+@media (prefers-color-scheme: dark) {
+  .treecrf-tree .sure { color: #58a6ff; }
+  .treecrf-tree .likely { color: #a88bfa; }
+  .treecrf-tree .unsure { color: #e07bd0; }
+  .treecrf-tree .doubtful { color: #ff9a4d; }
+  .treecrf-tree .unlikely { color: #ff6b6b; }
+  .treecrf-tree .unknown { color: #9198a1; }
+  svg.treecrf-tree:root { color: #e6edf3; }
+  svg.treecrf-tree:root .card { fill: #0d1117; stroke: #30363d; }
+}
+</style>"""
+
+# The sizes of text, as above; a letter is about so much of its size wide.
+_FORM, _TAG, _LABEL = 17, 11, 12
+_LETTER = 0.6
+
+_MARGIN = 22
+_LEVEL = 27  # from one level of arcs to the next: a label has room between them
+_FOOT = 12  # from the words up to where level 0 would be
+_RADIUS = 14
+_NAME = 20  # for the line above a tree that says which one of several it is
+
+_NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def to_svg(sentence: Sentence, *, title: str | None = None) -> str:
+    """The tree of a sentence as a picture that needs nothing else; screen readers say its title.
+
+    Arcs have the colour of how sure a parser was of the head, where `probs` or HeadProb in MISC
+    tells; where it was less than 95% sure, that stands under the word. A word without a head has no
+    arc. Where most words are written from the right, the first one is on the right.
+    """
+    return _alone(_draw(sentence, title))
+
+
+def sentences_to_svg(sentences: Iterable[Sentence]) -> str:
+    """The trees of sentences under each other in one picture; of one, what `to_svg` gives."""
+    drawings = [(_draw(sentence, None), heading(sentence)) for sentence in sentences]
+    if len(drawings) == 1:
+        return _alone(drawings[0][0])
+    width = max((drawing.width for drawing, _ in drawings), default=2 * _MARGIN)
+    height = 0
+    parts = []
+    for drawing, name in drawings:
+        if height:
+            parts.append(f'<path class="rule" d="M 1 {height} H {width - 1}"/>')
+        if name:
+            height += _NAME
+            parts.append(_text("name", name, _MARGIN, height))
+        size = f'y="{height}" width="{drawing.width}" height="{drawing.height}"'
+        parts += [f'<svg role="img" {size}>', drawing.says, drawing.marks, "</svg>"]
+        height += drawing.height
+    title = f"<title>{len(drawings)} dependency trees</title>"
+    return _picture(width, max(height, 2 * _MARGIN), role="group", says=title, parts=parts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawing:
+    """The elements of a picture: what is said of it, and what is seen."""
+
+    width: int
+    height: int
+    says: str
+    marks: str
+
+
+def _alone(drawing: _Drawing) -> str:
+    return _picture(
+        drawing.width, drawing.height, role="img", says=drawing.says, parts=[drawing.marks]
+    )
+
+
+def _picture(width: int, height: int, *, role: str, says: str, parts: Iterable[str]) -> str:
+    opening = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="treecrf-tree" role="{role}" '
+        f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+    )
+    card = (
+        '<rect class="card" fill="none" x="0.5" y="0.5" rx="10" '
+        f'width="{width - 1}" height="{height - 1}"/>'
+    )
+    return "\n".join([opening, says, _STYLE, card, *parts, "</svg>\n"])
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    form: str
+    tag: str
+    head: int
+    label: str
+    prob: float | None
+
+    @property
+    def doubt(self) -> str:
+        """What stands under a word whose head is not sure."""
+        return "" if self.prob is None or self.prob >= SURE else f"{self.prob:.0%}"
+
+    @property
+    def label_width(self) -> int:
+        return _width(self.label, _LABEL) + 6
+
+    @property
+    def width(self) -> int:
+        above = self.label_width if self.head == 0 else 0
+        return max(
+            _width(self.form, _FORM), _width(self.tag, _TAG), _width(self.doubt, _TAG), above
+        )
+
+
+def _draw(sentence: Sentence, title: str | None) -> _Drawing:
+    words = [
+        _Word(token.form, _known(token.upos), token.head, _known(token.deprel), prob)
+        for token, prob in zip(sentence.tokens, head_probs(sentence), strict=True)
+    ]
+    layout = lay_out(
+        [word.head for word in words],
+        widths=[word.width for word in words],
+        labels=[word.label_width for word in words],
+        mirrored=_is_leftward(sentence.forms),
+    )
+    levels = max((arc.level for arc in layout.arcs), default=0)
+    ground = _MARGIN + (_LABEL + levels * _LEVEL + _FOOT if levels else 0)
+    marks = [_arc(arc, words, ground) for arc in layout.arcs]
+    rows = [
+        ("form", [word.form for word in words], 20),
+        ("tag", [word.tag for word in words], 17),
+        ("prob", [word.doubt for word in words], 16),
+    ]
+    bottom = ground
+    for name, texts, size in rows:
+        if any(texts):
+            bottom += size
+            for word, text, middle in zip(words, texts, layout.words, strict=True):
+                kind = f"{name} {certainty(word.prob)}" if name == "prob" else name
+                if text:
+                    marks.append(_text(kind, text, _MARGIN + middle, bottom))
+    if title is None:
+        title = "Dependency tree" + (f" of {sentence.sent_id}" if sentence.sent_id else "")
+    says = f"<title>{_escaped(title)}</title>\n<desc>{_escaped(sentence.text)}</desc>"
+    return _Drawing(layout.width + 2 * _MARGIN, bottom + _MARGIN, says, "\n".join(marks))
+
+
+def _arc(arc: Arc, words: list[_Word], ground: int) -> str:
+    """An arc with its label, in the colour of its probability, which the mouse shows."""
+    word = words[arc.dependent - 1]
+    head = words[arc.head - 1].form if arc.head else "root"
+    hint = f"{head} → {word.form}"
+    if word.label:
+        hint += f": {word.label}"
+    if word.prob is not None:
+        hint += f", {word.prob:.4f}"
+    start, end = _MARGIN + arc.start, _MARGIN + arc.end
+    top = ground - _FOOT - arc.level * _LEVEL
+    if arc.head == 0:
+        line = f"M {end} {top} V {ground - 8}"
+    else:
+        radius = min(_RADIUS, abs(end - start) // 2)
+        turn = radius if start < end else -radius
+        line = (
+            f"M {start} {ground - 1} V {top + radius} Q {start} {top} {start + turn} {top} "
+            f"H {end - turn} Q {end} {top} {end} {top + radius} V {ground - 8}"
+        )
+    label = _text("label", word.label, _MARGIN + arc.label, top - 5) if word.label else ""
+    return (
+        f'<g class="{certainty(word.prob)}"><title>{_escaped(hint)}</title>'
+        f'<path class="line" d="{line}"/>'
+        f'<path class="tip" d="M {end} {ground} l -4 -9 h 8 z"/>{label}</g>'
+    )
+
+
+def _text(kind: str, text: str, x: int, y: int) -> str:
+    return f'<text class="{kind}" x="{x}" y="{y}">{_escaped(text)}</text>'
+
+
+def _escaped(text: str) -> str:
+    """Text as XML may have it: some control characters are not allowed, escaped or not."""
+    return html.escape(_NOT_IN_XML.sub("\ufffd", text))
+
+
+def _known(cell: str) -> str:
+    return "" if cell == "_" else cell
+
+
+def _width(text: str, size: int) -> int:
+    """About how wide a text is: wide letters count twice, marks on letters not at all."""
+    letters = 0
+    for character in text:
+        if unicodedata.category(character) not in ("Mn", "Me", "Cf"):
+            letters += 2 if unicodedata.east_asian_width(character) in "WF" else 1
+    return round(letters * size * _LETTER)
+
+
+def _is_leftward(forms: Iterable[str]) -> bool:
+    """Whether more of the words are written from the right than from the left."""
+    balance = 0
+    for form in forms:
+        kinds = map(unicodedata.bidirectional, form)
+        first = next((kind for kind in kinds if kind in ("L", "R", "AL")), None)
+        balance += {None: 0, "L": -1}.get(first, 1)
+    return balance > 0

@@ -1,0 +1,126 @@
+"""A model in the place of another: whole or not at all, and nothing else is touched."""
+
+import os
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.parser.folders import assert_same_trees, content, parser_of
+from tests.parser.models import SMALL, VOCABULARY
+from tests.segment.texts import untrained
+from treecrf.parser import ParserError, load
+from treecrf.parser.checkpoint import replace_file, save_model
+from treecrf.segment.segmenter import has_segmenter
+
+
+def test_saving_over_a_model_replaces_it(folder: Path) -> None:
+    other = parser_of(seed=1)
+    other.save(folder)
+    assert_same_trees(load(folder, device="cpu"), other)
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+def test_the_segmenter_of_a_model_is_saved_with_it(folder: Path, tmp_path: Path) -> None:
+    untrained().save(folder)
+    expected = untrained().segment("A dog. A cat?")
+    load(folder, device="cpu").save(folder)  # where it was loaded from
+    load(folder, device="cpu").save(tmp_path / "copy")
+    for place in (folder, tmp_path / "copy"):
+        assert load(place, device="cpu").segmenter.segment("A dog. A cat?") == expected
+    parser_of().save(folder)  # one without a segmenter in the place of one with it
+    assert not has_segmenter(folder)
+
+
+def test_saving_through_a_link_replaces_what_it_names(folder: Path, tmp_path: Path) -> None:
+    link = tmp_path / "latest"
+    link.symlink_to(folder)
+    other = parser_of(seed=1)
+    other.save(link)
+    assert link.is_symlink()
+    assert_same_trees(load(folder, device="cpu"), other)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["latest", "model"]
+
+
+def test_saving_where_one_stands(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    parser_of(seed=1).save(".")
+    monkeypatch.chdir(tmp_path)
+    assert_same_trees(load("model", device="cpu"), parser_of(seed=1))
+
+
+def test_nothing_but_a_model_is_replaced(tmp_path: Path) -> None:
+    precious = tmp_path / "thesis"
+    precious.mkdir()
+    (precious / "chapter.tex").write_text("all my work")
+    with pytest.raises(ParserError, match="thesis: not a model folder"):
+        parser_of().save(precious)
+    file = tmp_path / "file"
+    file.write_text("more work")
+    with pytest.raises(ParserError, match="file: no such folder"):
+        parser_of().save(file)
+    assert (precious / "chapter.tex").read_text() == "all my work"
+    assert file.read_text() == "more work"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "thesis"]
+
+
+@pytest.mark.parametrize("calls", [0, 1])
+def test_a_model_that_cannot_be_put_in_place_leaves_the_old_one(
+    calls: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = content(folder)
+    rename = Path.rename
+    done: list[Path] = []
+
+    def fail_later(self: Path, target: Path) -> Path:
+        if len(done) == calls:
+            done.append(self)
+            raise OSError("no space left on device")
+        done.append(self)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", fail_later)
+    with pytest.raises(OSError, match="no space left"):
+        parser_of(seed=1).save(folder)
+    assert content(folder) == before
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+def test_a_crash_while_a_file_is_written_leaves_the_old_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "file"
+    replace_file(path, b"old")
+
+    def crash(*_: object) -> None:
+        raise OSError("power lost")
+
+    for function in ("replace", "fsync"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, function, crash)
+            with pytest.raises(OSError, match="power lost"):
+                replace_file(path, b"new")
+        assert path.read_bytes() == b"old"
+        assert list(tmp_path.iterdir()) == [path]
+    replace_file(path, b"new")
+    assert path.read_bytes() == b"new"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_crash_while_a_model_is_written_leaves_the_old_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = content(folder)
+
+    def crash(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "replace", crash)
+    with pytest.raises(KeyboardInterrupt):
+        save_model(
+            folder, SMALL, VOCABULARY, {"weight": torch.ones(2)}, vectors=None, pretrained=None
+        )
+    assert content(folder) == before
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
