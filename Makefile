@@ -88,6 +88,9 @@ check-roundtrip: $(INSTALLED) ## write every treebank back and compare the bytes
 check-stream: $(INSTALLED) ## parse a million sentences and watch the memory
 	@$(BIN)/python -m benchmarks.stream $(ARGS)
 
+check-kills: $(INSTALLED) ## kill twenty trainings at random moments, and go on with them
+	@KILLED_RUNS=20 $(BIN)/python -m pytest -q tests/cli/test_resume.py -k killed $(ARGS)
+
 fuzz: $(INSTALLED) ## read 100,000 mutated files
 	@FUZZ_EXAMPLES=100000 $(BIN)/python -m pytest -q tests/treebank/test_fuzz.py $(ARGS)
 

@@ -33,11 +33,12 @@ def test_help_takes_no_time() -> None:
     assert min(seconds() for _ in range(5)) < 0.3
 
 
-def test_help_loads_nothing_heavy() -> None:
+@pytest.mark.parametrize("command", ["score", "train", "parse", "evaluate"])
+def test_help_loads_nothing_heavy(command: str) -> None:
     code = (
         "import sys\n"
         "from treecrf.cli.app import app\n"
-        "app(['score', '--help'], standalone_mode=False)\n"
+        f"app([{command!r}, '--help'], standalone_mode=False)\n"
         "print(sorted({'torch', 'numpy', 'numba', 'rich'} & set(sys.modules)), file=sys.stderr)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
@@ -49,7 +50,7 @@ def test_the_script_and_the_module_are_the_same() -> None:
     assert run("--help") == run("--help", command=(str(COMMAND),))
 
 
-@pytest.mark.parametrize("name", ["score", "compare", "data"])
+@pytest.mark.parametrize("name", ["score", "compare", "data", "train", "parse", "evaluate"])
 def test_help_names_each_command(name: str) -> None:
     assert name in run("--help")
     assert "Usage: treecrf " + name in run(name, "--help")

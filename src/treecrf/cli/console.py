@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "counted",
+    "print_best",
     "print_json",
     "print_segmenter_epoch",
     "print_table",
@@ -160,7 +161,7 @@ def print_segmenter_epoch(epoch: "SegmenterEpoch") -> None:
 
 
 @contextlib.contextmanager
-def print_training(training: "Training", folder: Path) -> Iterator[tuple[OnStep, OnEpoch]]:
+def print_training(training: "Training") -> Iterator[tuple[OnStep, OnEpoch]]:
     """What to call after a step and after an epoch: a progress bar, and a line an epoch."""
     from rich.console import Console
     from rich.progress import (
@@ -199,8 +200,6 @@ def print_training(training: "Training", folder: Path) -> Iterator[tuple[OnStep,
     )
     bar = progress.add_task("", total=len(prepared.sentences), epoch=1, loss=0.0)
 
-    last: list[Epoch] = []
-
     def on_step(step: "Step") -> None:
         if step.epoch != progress.tasks[bar].fields["epoch"]:
             progress.reset(bar, epoch=step.epoch)
@@ -214,13 +213,15 @@ def print_training(training: "Training", folder: Path) -> Iterator[tuple[OnStep,
             f"{datetime.timedelta(seconds=round(epoch.seconds))}"
         )
         progress.console.print(line, highlight=False) if visible else print(line, flush=True)
-        last.append(epoch)
 
     with progress:
         yield on_step, on_epoch
-    if last:
-        best = f"dev LAS {last[-1].best_las:.2f} in epoch {last[-1].best_epoch}"
-        print(f"best   {best}; the model is in {folder}")
+
+
+def print_best(last: "Epoch", folder: Path) -> None:
+    """What training came to by its last epoch, and where it is."""
+    best = f"dev LAS {last.best_las:.2f} in epoch {last.best_epoch}"
+    print(f"best   {best}; the model is in {folder}")
 
 
 def _console(file: IO[str] | None = None) -> "Console":

@@ -41,6 +41,8 @@ def evaluate(
     sentences = list(read_conllu(file))
     if not sentences:
         raise TreebankError("there are no sentences to score", source=file)
+    if not any(head >= 0 for sentence in sentences for head in sentence.heads):
+        raise TreebankError("no word has a head, so there is nothing to score", source=file)
     parser = load(model, device=device)
     started = time.perf_counter()
     stream = parser.parse_stream(sentences, decoder=decoder, probs=False)

@@ -52,13 +52,13 @@ def train(
         typer.Option(metavar="DIR", help="Start from the weights of another model."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the training in --out.")
+        bool, typer.Option("--resume", help="Go on with the training in --out, if it has begun.")
     ] = False,
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Train anew, though --out has a model.")
     ] = False,
     max_minutes: Annotated[
-        float | None, typer.Option(min=0, metavar="N", help="Stop after so many minutes.")
+        float | None, typer.Option(metavar="N", help="Stop after so many minutes.")
     ] = None,
     device: Device = "auto",
 ) -> None:
@@ -68,17 +68,17 @@ def train(
     leave possible. The best model on --dev is kept in --out, with a log in log.jsonl; interrupted
     training goes on with --resume.
     """
-    from treecrf.cli.console import print_training
+    if resume and overwrite:
+        raise typer.BadParameter("--resume goes on with what --overwrite would remove")
+    if max_minutes is not None and not max_minutes > 0:
+        raise typer.BadParameter("--max-minutes is more than 0: there is no training in no time")
+    if init is not None and embeddings is not None:
+        raise typer.BadParameter("--init brings its own word vectors; it takes no --embeddings")
+    from treecrf.cli.console import print_best, print_training
     from treecrf.parser import load_config, set_up
     from treecrf.parser.setup import base_config
     from treecrf.parser.train import train as run
 
-    if resume and (overwrite or init is not None or embeddings is not None):
-        raise typer.BadParameter(
-            "--resume goes on as it began: no --init, --embeddings, --overwrite"
-        )
-    if init is not None and embeddings is not None:
-        raise typer.BadParameter("--init brings its own word vectors; it takes no --embeddings")
     base = base_config(out, init=init, resume=resume)
     if base is None or config is not None:
         base = load_config(config or "default")
@@ -96,10 +96,15 @@ def train(
         device=device,
     )
     training.max_minutes = max_minutes
-    with print_training(training, out) as (training.on_step, training.on_epoch):
-        run(training, out, resume=resume)
-    if segmenter:
-        _train_segmenter(train, dev, out, training)
+    try:
+        with print_training(training) as (training.on_step, training.on_epoch):
+            last = run(training, out, resume=resume)
+        print_best(last, out)
+        if segmenter:
+            _train_segmenter(train, dev, out, training)
+    except KeyboardInterrupt:
+        typer.echo("interrupted; --resume goes on with it", err=True)
+        raise typer.Exit(130) from None
 
 
 def _train_segmenter(train: list[str], dev: str, out: Path, training: "Training") -> None:

@@ -8,7 +8,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-__all__ = ["StorageError", "load_tensors", "replace_file", "save_tensors"]
+__all__ = ["StorageError", "load_tensors", "remove_temporary", "replace_file", "save_tensors"]
 
 
 class StorageError(ValueError):
@@ -25,6 +25,12 @@ def replace_file(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         os.replace(temporary, path)
     finally:
+        temporary.unlink(missing_ok=True)
+
+
+def remove_temporary(path: Path) -> None:
+    """Remove what is left of a file that was being written when the process was killed."""
+    for temporary in path.parent.glob(f".{path.name}.????????.tmp"):
         temporary.unlink(missing_ok=True)
 
 

@@ -9,7 +9,13 @@ from typing import Any
 
 from torch import Tensor
 
-from treecrf.nn.storage import StorageError, load_tensors, replace_file, save_tensors
+from treecrf.nn.storage import (
+    StorageError,
+    load_tensors,
+    remove_temporary,
+    replace_file,
+    save_tensors,
+)
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.presets import load_config
@@ -18,11 +24,13 @@ from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 
 __all__ = [
+    "clean_up",
     "damaged",
     "load_checkpoint",
     "load_settings",
     "load_vectors",
     "load_weights",
+    "remove_model",
     "replace_file",
     "save_checkpoint",
     "save_model",
@@ -96,6 +104,22 @@ def save_model(
         for left in (temporary, old):
             if left.exists():
                 shutil.rmtree(left)
+
+
+def remove_model(folder: Path) -> None:
+    """Remove the files of a model and of its training, and nothing else that is in the folder.
+
+    The settings go first: without them there is no training to go on with.
+    """
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+    clean_up(folder)
+
+
+def clean_up(folder: Path) -> None:
+    """Remove what a training that was killed has left of files that it was writing."""
+    for name in FILES:
+        remove_temporary(folder / name)
 
 
 def load_settings(

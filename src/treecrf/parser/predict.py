@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from treecrf.nn.blank import blank_weights
 from treecrf.parser.assigning import Assigner, TreeArrays
 from treecrf.parser.batch import Batch, allowed_arcs, cut_batches, make_batch
 from treecrf.parser.checkpoint import load_settings, load_vectors, load_weights, save_model
@@ -89,7 +90,7 @@ class Parser:
         # No time goes into numbers that are replaced at once; encoders of transformers have some
         # that are not.
         native = pretrained is None or pretrained.native
-        with torch.device("meta" if native else "cpu"):
+        with blank_weights() if native else torch.device("cpu"):
             scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
         scorer.load_state_dict(dict(weights), assign=True)
         self.scorer = scorer.to(self.device).eval()

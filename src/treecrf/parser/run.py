@@ -53,6 +53,7 @@ class Run:
         self.pretrained = training.pretrained
         self.optimisation = optimisation
         self.data = fingerprint(training.prepared.sentences)
+        self.dev = fingerprint(training.dev)
         self.epochs: list[Epoch] = []
         self.seconds = 0.0
         self._best: dict[str, Tensor] | None = None  # not on disk yet
@@ -70,28 +71,45 @@ class Run:
         return bool(self.epochs) and self.epoch - self.epochs[-1].best_epoch >= self.config.patience
 
     def begin(self) -> None:
-        """Start in a folder that has no model yet."""
+        """Start anew; what another training has left in the folder goes.
+
+        The settings come last: where they are, there is a checkpoint to go on from, with the
+        weights to start from, which may have come from elsewhere.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        checkpoint.remove_model(self.folder)
+        self._write_checkpoint()
         self._save_settings()
 
     def resume(self) -> None:
-        """Go on from the checkpoint in the folder, or begin where there is none yet."""
-        saved = checkpoint.load_checkpoint(self.folder)
-        if saved is None:
+        """Go on from the checkpoint in the folder, or begin where nothing has begun yet."""
+        if not (self.folder / checkpoint.CONFIG).exists():
             self.begin()
             return
+        saved = checkpoint.load_checkpoint(self.folder)
+        if saved is None:
+            raise ParserError(
+                f"{self.folder}: there is no {checkpoint.CHECKPOINT} to go on from; --init starts "
+                "another training from this model, --overwrite trains anew"
+            )
         tensors, state = saved
         try:
-            if state["data"] != self.data:
-                raise ParserError(
-                    f"{self.folder}: the checkpoint is of other training data; give the same "
-                    "--train files in the same order, or another --out"
-                )
+            for name, kept, given in (
+                ("training", state["data"], self.data),
+                ("dev", state["dev"], self.dev),
+            ):
+                if kept != given:
+                    raise ParserError(
+                        f"{self.folder}: the checkpoint is of other {name} data; give the same "
+                        "files in the same order, or another --out"
+                    )
             self.epochs = [Epoch(**epoch) for epoch in state["epochs"]]
             self.optimisation.restore(tensors, state["steps"])
         except (KeyError, TypeError, RuntimeError) as error:  # torch lists what does not fit
             problem = str(error).splitlines()[-1].strip()
             raise checkpoint.damaged(self.folder, problem) from None
         self.seconds = self.epochs[-1].seconds if self.epochs else 0.0
+        checkpoint.clean_up(self.folder)
         self._save_settings()
         self._write_log()
 
@@ -145,14 +163,18 @@ class Run:
             checkpoint.save_weights(self.folder, self._best)
             self._best = None
         self._write_log()
+        self._write_checkpoint()
+        self._written = time.perf_counter()
+        self._writing = self._written - started
+
+    def _write_checkpoint(self) -> None:
         state: dict[str, Any] = {
             "data": self.data,
+            "dev": self.dev,
             "steps": self.optimisation.steps,
             "epochs": [asdict(epoch) for epoch in self.epochs],
         }
         checkpoint.save_checkpoint(self.folder, self.optimisation.state(), state)
-        self._written = time.perf_counter()
-        self._writing = self._written - started
 
     def _write_log(self) -> None:
         lines = [json.dumps(asdict(epoch)) + "\n" for epoch in self.epochs]

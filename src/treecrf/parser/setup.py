@@ -50,16 +50,20 @@ def set_up(
 
     `init` is another model's folder, whose weights and vocabulary this one starts from; `resume`
     goes on with what is in the folder, which else must have no model in it unless `overwrite`.
+    What has begun has its own weights and vectors, so that `init` and `embeddings` are not read.
     """
     _check_folder(folder, config, resume=resume, overwrite=overwrite)
     chosen = choose_device(device)
     prepared = prepare(_read(train), config)
     dev_sentences = list(read_conllu(dev))
+    if not any(head >= 0 for sentence in dev_sentences for head in sentence.heads):
+        raise ParserError(f"{dev}: no word has a head, so there is no best epoch to choose by it")
     vocabulary = build_vocabulary(prepared.sentences, config)
     vectors: Tensor | None = None
     pretrained: Pretrained | None = None
     weights: dict[str, Tensor] = {}
-    if resume and (folder / checkpoint.CONFIG).exists():
+    begun = resume and (folder / checkpoint.CONFIG).exists()
+    if begun:
         _, vocabulary, pretrained = checkpoint.load_settings(folder, weights=False)
         vectors = checkpoint.load_vectors(folder, vocabulary)
     elif init is not None:
@@ -73,7 +77,7 @@ def set_up(
         weights = {f"reader.transformer.{name}": tensor for name, tensor in fetched.items()}
         pretrained = load_pretrained(folder / checkpoint.ENCODER)
         vocabulary.pieces = pretrained.pieces
-    if embeddings is not None:
+    if embeddings is not None and not begun:
         if pretrained is not None:
             raise ParserError("a transformer brings its own vectors: it takes no --embeddings")
         words, vectors = read_vectors(embeddings)
@@ -81,9 +85,6 @@ def set_up(
     torch.manual_seed(config.seed)
     scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
     scorer.take_weights(weights)
-    if overwrite:  # not before it is sure that the new model can be trained
-        for name in checkpoint.FILES:
-            (folder / name).unlink(missing_ok=True)
     return Training(
         config=config,
         vocabulary=vocabulary,
@@ -103,6 +104,8 @@ def _read(files: Sequence[File]) -> Iterable[Sentence]:
 
 def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool) -> None:
     """Nothing that is there is lost, and training goes on as it began."""
+    if folder.exists() and not folder.is_dir():
+        raise ParserError(f"{folder}: not a folder; a model is a folder of several files")
     if resume:
         if (folder / checkpoint.CONFIG).exists():
             saved = load_config(folder / checkpoint.CONFIG)
@@ -113,9 +116,10 @@ def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool
                 and setting.name not in _RESUMABLE
             ]
             if changed:
+                more = [f"{len(changed) - 3} more"] if len(changed) > 3 else []
                 raise ParserError(
-                    f"{folder}: training began with another {' and '.join(changed)}; resumed, only "
-                    f"{', '.join(_RESUMABLE)} may change"
+                    f"{folder}: training began with another {' and '.join(changed[:3] + more)}; "
+                    f"resumed, only {', '.join(_RESUMABLE)} may change"
                 )
         return
     existing = [name for name in checkpoint.FILES if (folder / name).exists()]

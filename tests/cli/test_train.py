@@ -1,0 +1,323 @@
+"""`treecrf train` from end to end: what it writes and prints, its options, what it refuses."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import treecrf as package
+from tests.cli.running import misuse, problem, treecrf
+from treecrf.cli.app import app
+from treecrf.parser.checkpoint import load_weights
+from treecrf.treebank import read_conllu
+
+FILES = ["checkpoint.safetensors", "config.toml", "log.jsonl", "model.safetensors", "vocab.json"]
+EPOCH = re.compile(
+    r"epoch +\d+  loss +\d+\.\d{4}  dev UAS +\d+\.\d\d  LAS +\d+\.\d\d [* ] +[\d,]+ sentences/s  "
+    r"\d:\d\d:\d\d"
+)
+TWO_ROOTS = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+HEADLESS = "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+
+
+@pytest.fixture
+def data(treebank: Path) -> tuple[object, ...]:
+    """The options that name data: little of it, for training that need not be good."""
+    return "--train", treebank / "dev.conllu", "--dev", treebank / "dev.conllu"
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    return tmp_path / "model"
+
+
+ONE_EPOCH = ("--config", "tiny", "--set", "epochs=1")
+
+
+def log_of(folder: Path) -> list[dict[str, float]]:
+    return [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+def test_what_training_prints_and_writes(data: tuple[object, ...], out: Path) -> None:
+    options = ("--config", "tiny", "--set", "epochs=3", "--device", "cpu")
+    lines = treecrf("train", *data, *options, "--out", out).stdout.splitlines()
+    sentences = list(read_conllu(str(data[1])))
+    words = sum(map(len, sentences))
+    assert re.fullmatch(rf"train  60 sentences, {words} words \(\d+ with lifted arcs\)", lines[0])
+    assert lines[1] == "dev    60 sentences"
+    assert re.fullmatch(r"model  crf2o, 0\.\dM weights, on cpu", lines[2])
+    assert [bool(EPOCH.fullmatch(line)) for line in lines[3:]] == [True, True, True, False]
+    log = log_of(out)
+    assert [line["epoch"] for line in log] == [1, 2, 3]
+    best = max(log, key=lambda line: line["las"])
+    assert lines[-1] == (
+        f"best   dev LAS {best['las']:.2f} in epoch {best['epoch']}; the model is in {out}"
+    )
+    assert log[-1]["best_las"] == best["las"]
+    assert sorted(path.name for path in out.iterdir()) == FILES
+    evaluation = json.loads(treecrf("evaluate", data[1], "-m", out, "--json").stdout)
+    assert 100 * evaluation["LAS"]["f1"] == pytest.approx(best["las"])
+
+
+def test_training_anew_and_on(data: tuple[object, ...], out: Path) -> None:
+    treecrf("train", *data, *ONE_EPOCH, "--out", out)
+    first = (out / "model.safetensors").read_bytes()
+    line = problem("train", *data, *ONE_EPOCH, "--out", out)
+    assert line == (
+        f"{out}: there is a model already; --resume goes on with it, --overwrite trains anew"
+    )
+    treecrf("train", *data, *ONE_EPOCH, "--out", out, "--overwrite")
+    assert (out / "model.safetensors").read_bytes() == first
+    treecrf("train", *data, *ONE_EPOCH, "--out", out, "--overwrite", "--seed", 2)
+    assert (out / "model.safetensors").read_bytes() != first
+    text = treecrf("train", *data, "--out", out, "--resume", "--set", "epochs=2").stdout
+    assert len(EPOCH.findall(text)) == 1
+    assert [line["epoch"] for line in log_of(out)] == [1, 2]
+    assert package.load(out).config.seed == 2
+    text = treecrf("train", *data, "--out", out, "--resume", "--set", "epochs=2").stdout
+    assert not EPOCH.search(text)  # there is nothing left to do
+    assert "best   dev LAS" in text
+
+
+def test_settings_of_a_file_and_by_themselves(data: tuple[object, ...], out: Path) -> None:
+    file = out.with_name("settings.toml")
+    file.write_text('loss = "crf"\nlstm_size = 20\nlstm_layers = 1\nepochs = 1\nseed = 7\n')
+    options = ("--config", file, "--set", "arc_size=30", "--set", "decoder=viterbi", "--seed", 8)
+    treecrf("train", *data, *options, "--loss", "local", "--nonprojective", "none", "--out", out)
+    config = package.load(out).config
+    assert (config.lstm_size, config.arc_size, config.label_size) == (20, 30, 100)
+    assert (config.loss, config.nonprojective, config.decoder) == ("local", "none", "viterbi")
+    assert config.seed == 8
+    treecrf("parse", data[1], "--model", out, "-o", out / "parsed.conllu")
+
+
+def test_several_files_are_one_treebank(
+    data: tuple[object, ...], treebank: Path, out: Path
+) -> None:
+    more = ("--train", treebank / "train.conllu")
+    text = treecrf("train", *data, *more, *ONE_EPOCH, "--out", out).stdout
+    assert "train  360 sentences" in text
+    line = problem("train", *more, *data, "--out", out, "--resume")  # the other way round
+    assert line.startswith(f"{out}: the checkpoint is of other training data; give the same files")
+
+
+def test_word_vectors(data: tuple[object, ...], out: Path) -> None:
+    vectors = out.with_name("vectors.txt")
+    known = ["the", "a", "dog", "saw", ".", "wombat", "quokka"]
+    numbers = [f"{word} {place} -0.5 {place % 3}" for place, word in enumerate(known)]
+    vectors.write_text("\n".join(numbers) + "\n")
+    treecrf("train", *data, *ONE_EPOCH, "--embeddings", vectors, "--out", out)
+    assert sorted(path.name for path in out.iterdir()) == sorted([*FILES, "vectors.safetensors"])
+    parser = package.load(out)
+    assert parser.vocabulary.vectors == known
+    assert "wombat" not in parser.vocabulary.words
+    vectors.unlink()  # the model has them
+    treecrf("train", *data, "--resume", "--set", "epochs=2", "--out", out)
+    treecrf("train", *data, "--resume", "--set", "epochs=3", "--embeddings", vectors, "--out", out)
+    assert treecrf("parse", "-", "-m", out, stdin="a wombat saw .\n").stdout.count("\n") == 6
+    vectors.write_text("the 1 2\ndog 1\n")
+    line = problem("train", *data, *ONE_EPOCH, "--embeddings", vectors, "--out", out, "--overwrite")
+    assert line.startswith(f"{vectors}:2: ")
+    assert package.load(out).vocabulary.vectors == known  # nothing is removed before
+
+
+def test_tags(data: tuple[object, ...], out: Path) -> None:
+    treecrf("train", *data, *ONE_EPOCH, "--set", "tags=upos", "--out", out)
+    parser = package.load(out)
+    assert {"NOUN", "VERB", "DET"} <= set(parser.vocabulary.tags)
+    sentence = next(read_conllu(str(data[1])))
+    nouns = sentence.with_tree(sentence.heads, sentence.deprels, upos=["NOUN"] * len(sentence))
+    tagged, alike = parser.parse_tokens([sentence, nouns])
+    assert tagged.probs != alike.probs
+
+
+def test_a_model_starts_from_another(
+    data: tuple[object, ...], model: Path, treebank: Path, out: Path
+) -> None:
+    new = out.with_name("new.conllu")
+    text = (treebank / "dev.conllu").read_text(encoding="utf-8")
+    new.write_text(text.replace("\tobj\t", "\tnovelty\t"), encoding="utf-8")
+    files = ("--train", new, "--dev", new)
+    treecrf("train", *files, "--init", model, "--set", "epochs=1", "--loss", "crf", "--out", out)
+    first, second = package.load(model), package.load(out)
+    assert second.config == first.config.changed({"epochs": 1, "loss": "crf"})
+    known = first.vocabulary.relations
+    assert second.vocabulary.relations == [*known, "novelty"]
+    assert second.vocabulary.words[: len(first.vocabulary.words)] == first.vocabulary.words
+    # One epoch from the start is worth less.
+    scratch = out.with_name("scratch")
+    treecrf("train", *files, *ONE_EPOCH, "--loss", "crf", "--out", scratch)
+    assert log_of(out)[0]["las"] > log_of(scratch)[0]["las"] + 20
+    assert load_weights(out).keys() < load_weights(model).keys()  # no siblings
+
+
+def test_another_architecture_cannot_start_from_a_model(
+    data: tuple[object, ...], model: Path, out: Path
+) -> None:
+    line = problem("train", *data, "--init", model, "--set", "lstm_size=32", "--out", out)
+    assert line == (
+        f"{model}: its weights are for lstm_size = 64, and the settings say 32; leave it out to "
+        "take that of the model"
+    )
+    line = problem("train", *data, "--init", model, "--config", "default", "--out", out)
+    assert line.startswith(f"{model}: its weights are for word_size = 64, and the settings say 100")
+    line = problem("train", *data, "--init", out, "--out", out)
+    assert line.startswith(f"{out}: no such folder; a model is a folder")
+    assert not out.exists()
+
+
+def test_training_ends_with_the_time(data: tuple[object, ...], out: Path) -> None:
+    options = ("--config", "tiny", "--max-minutes", 1e-9, "--out", out)
+    treecrf("train", *data, *options)
+    assert [line["epoch"] for line in log_of(out)] == [1]
+    assert package.load(out).parse_tokens([["a", "dog"]])[0].heads in ([2, 0], [0, 1])
+
+
+def test_sentences_that_no_projective_tree_fits_are_named(
+    data: tuple[object, ...], out: Path
+) -> None:
+    arguments = ["train", *map(str, data), *ONE_EPOCH, "--out", str(out)]
+    result = CliRunner().invoke(app, [*arguments, "--nonprojective", "none"])
+    assert result.exit_code == 0, result.output
+    assert re.fullmatch(
+        rf"warning: left out \d+ sentences whose heads no projective tree has \({data[1]}:\d+, .*"
+        r" and \d+ more\)\n",
+        result.stderr,
+    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("lerning_rate=1", "there is no setting 'lerning_rate'; did you mean learning_rate?"),
+        ("xyzzy=1", "there is no setting 'xyzzy'"),
+        ("epochs", "'epochs' is not a setting: write key=value, such as epochs=10"),
+        ("epochs=many", "epochs is 'many'; it is a whole number"),
+        ("mlp_dropout=1", "mlp_dropout is 1.0; it is from 0 to below 1"),
+        ("loss=crf3o", "loss is 'crf3o'; it is one of: local, crf, crf2o, nonprojective"),
+    ],
+)
+def test_wrong_settings(setting: str, expected: str, data: tuple[object, ...], out: Path) -> None:
+    assert problem("train", *data, "--set", setting, "--out", out) == expected
+    assert not out.exists()
+
+
+def test_wrong_files(data: tuple[object, ...], out: Path) -> None:
+    missing = out.with_name("missing.conllu")
+    for option in ("--train", "--dev"):
+        arguments = [*data]
+        arguments[arguments.index(option) + 1] = missing
+        line = problem("train", *arguments, "--out", out)
+        assert line == f"{missing}: No such file or directory"
+    line = problem("train", *data, "--config", "tinny", "--out", out)
+    assert line == "tinny: no such file, and no preset of that name (default, tiny, paper)"
+    line = problem("train", *data, *ONE_EPOCH, "--embeddings", missing, "--out", out)
+    assert line == f"{missing}: No such file or directory"
+    assert not out.exists()
+    out.write_text("not a folder")
+    line = problem("train", *data, *ONE_EPOCH, "--out", out)
+    assert line == f"{out}: not a folder; a model is a folder of several files"
+    assert out.read_text() == "not a folder"
+
+
+@pytest.mark.parametrize(
+    ("text", "train", "dev"),
+    [
+        (
+            TWO_ROOTS,
+            "{file}:{line}: words 1 and 2 are both roots; if that is meant, train with --set "
+            "multiroot=true",
+            None,
+        ),
+        (
+            TWO_ROOTS.replace("\t0\t", "\t3\t"),
+            "{file}:{line}: head 3 is outside the sentence, which has 2 words",
+            "{file}:{line}: head 3 is outside the sentence, which has 2 words",
+        ),
+        (
+            HEADLESS,
+            "there is no sentence to train on: none has a head that can be learnt",
+            "{file}: no word has a head, so there is no best epoch to choose by it",
+        ),
+        (
+            "",
+            "there is no sentence to train on: none has a head that can be learnt",
+            "{file}: no word has a head, so there is no best epoch to choose by it",
+        ),
+    ],
+    ids=["two roots", "malformed", "no heads", "empty"],
+)
+def test_data_that_cannot_be_learnt(
+    text: str, train: str, dev: str | None, treebank: Path, out: Path
+) -> None:
+    good, bad = treebank / "dev.conllu", out.with_name("bad.conllu")
+    before = "" if "no " in train else good.read_text(encoding="utf-8")
+    bad.write_text(before + text, encoding="utf-8")
+    where = {"file": bad, "line": before.count("\n") + 1}
+    line = problem("train", "--train", bad, "--dev", good, *ONE_EPOCH, "--out", out)
+    assert line == train.format(**where)
+    if dev is not None:
+        line = problem("train", "--train", good, "--dev", bad, *ONE_EPOCH, "--out", out)
+        assert line == dev.format(**where)
+    assert not out.exists()
+
+
+def test_several_roots_are_learnt_if_so_meant(treebank: Path, out: Path) -> None:
+    roots = out.with_name("roots.conllu")
+    roots.write_text(20 * TWO_ROOTS, encoding="utf-8")
+    files = ("--train", roots, "--dev", roots)
+    options = ("--config", "tiny", "--set", "epochs=3", "--set", "multiroot=true")
+    treecrf("train", *files, *options, "--out", out)
+    assert package.load(out).parse_tokens([["a", "b"]])[0].heads == [0, 0]
+
+
+def test_resumed_training_is_the_same_training(
+    data: tuple[object, ...], treebank: Path, out: Path
+) -> None:
+    treecrf("train", *data, *ONE_EPOCH, "--out", out)
+    before = {path.name: path.read_bytes() for path in out.iterdir()}
+    train, dev = treebank / "train.conllu", treebank / "dev.conllu"
+    line = problem("train", "--train", train, "--dev", dev, "--resume", "--out", out)
+    assert line == (
+        f"{out}: the checkpoint is of other training data; give the same files in the same order, "
+        "or another --out"
+    )
+    line = problem("train", "--train", dev, "--dev", train, "--resume", "--out", out)
+    assert line.startswith(f"{out}: the checkpoint is of other dev data; give the same files")
+    line = problem("train", *data, "--resume", "--loss", "crf", "--set", "seed=2", "--out", out)
+    assert line == (
+        f"{out}: training began with another loss and seed; resumed, only epochs, patience, "
+        "decoder may change"
+    )
+    line = problem("train", *data, "--resume", "--config", "default", "--out", out)
+    assert re.search(r"another word_size and \w+ and char_size and \d+ more; resumed, only", line)
+    assert before == {path.name: path.read_bytes() for path in out.iterdir()}
+    (out / "checkpoint.safetensors").write_bytes(before["checkpoint.safetensors"][:99])
+    line = problem("train", *data, "--resume", "--out", out)
+    assert line.startswith(f"{out / 'checkpoint.safetensors'}: damaged, or not a safetensors file")
+    (out / "checkpoint.safetensors").unlink()
+    line = problem("train", *data, "--resume", "--out", out)
+    assert line == (
+        f"{out}: there is no checkpoint.safetensors to go on from; --init starts another training "
+        "from this model, --overwrite trains anew"
+    )
+    assert (out / "model.safetensors").read_bytes() == before["model.safetensors"]
+
+
+def test_devices_that_are_not_there(data: tuple[object, ...], out: Path) -> None:
+    line = problem("train", *data, "--device", "cuda:99", "--out", out)
+    assert line == "this torch finds no CUDA device 'cuda:99'; use the device cpu"
+    line = problem("train", *data, "--device", "gpu", "--out", out)
+    assert line == "no device is called 'gpu'; try cpu, cuda or cuda:1"
+
+
+def test_options_that_do_not_go_together(data: tuple[object, ...], out: Path) -> None:
+    for minutes in (0, -1, "nan"):
+        line = misuse("train", *data, "--out", out, "--max-minutes", minutes)
+        assert line == "--max-minutes is more than 0: there is no training in no time"
+    line = misuse("train", *data, "--out", out, "--resume", "--overwrite")
+    assert line == "--resume goes on with what --overwrite would remove"
+    line = misuse("train", *data, "--out", out, "--init", out, "--embeddings", out)
+    assert line == "--init brings its own word vectors; it takes no --embeddings"
