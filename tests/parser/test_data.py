@@ -140,8 +140,11 @@ def test_labels_with_arrows_are_escaped_only_where_marks_are_made() -> None:
     arrow = Sentence(["a"], [0], deprels=["up↑"])
     assert prepare([arrow], config_of("crf", "pseudo")).sentences[0].deprels == ["up\\↑"]
     assert prepare([arrow], config_of("crf", "none")).sentences[0].deprels == ["up↑"]
-    partial = Sentence(["a", "b"], [-1, 0], deprels=["_", "up↑"])
-    assert prepare([partial], config_of("crf", "pseudo")).sentences[0].deprels == ["_", "up\\↑"]
+
+
+def test_marks_that_partial_trees_have_already_are_kept() -> None:
+    masked = Sentence(["a", "b"], [-1, 0], deprels=["_", "x↑y"])
+    assert prepare([masked], config_of("crf", "pseudo")).sentences[0].deprels == ["_", "x↑y"]
 
 
 @pytest.mark.parametrize("loss", LOSSES)

@@ -59,8 +59,10 @@ def prepare(sentences: Iterable[Sentence], config: Config) -> Prepared:
             elif config.learns_projective:
                 prepared.left_out.append(sentence)
                 continue
-        elif config.pseudo:
-            sentence = project(sentence, encoding=config.encoding)  # marks in labels are escaped
+        elif config.pseudo and not (partial and is_lifted(sentence.deprels)):
+            # Arrows in labels are escaped; but those of a partial tree are marks, made before some
+            # of its heads were taken away.
+            sentence = project(sentence, encoding=config.encoding)
         prepared.sentences.append(sentence)
     if config.pseudo:
         prepared.sentences = _without_rare_marks(prepared.sentences, config.min_marked)
