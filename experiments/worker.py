@@ -58,8 +58,11 @@ def carry_out(run: Run, store: Store, *, device: str) -> None:
 def _train(run: Run, folder: Path, device: str) -> int:
     """Train, or go on with a training that was interrupted; how many sentences were left out."""
     begun = (folder / checkpoint.CONFIG).exists()
-    # The same key with other settings: defaults have changed since.
-    stale = begun and load_config(folder / checkpoint.CONFIG) != run.config
+    # The same key with other settings, whose defaults have changed since; or nothing to go on from.
+    stale = begun and (
+        not (folder / checkpoint.CHECKPOINT).exists()
+        or load_config(folder / checkpoint.CONFIG) != run.config
+    )
     training = set_up(
         folder,
         run.config,

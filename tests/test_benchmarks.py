@@ -141,7 +141,7 @@ def test_parser_is_timed_beside_its_encoder(generated: Path) -> None:
     rows = {(row["question"], row["unit"]): row["ours"] for row in content["rows"]}
     assert list(rows) == [
         ("training, 5,000 words a batch", "sentences/s"),
-        ("training, 300 words a batch", "sentences/s"),
+        ("training, 200 words a batch", "sentences/s"),
         ("parsing, file to file", "sentences/s"),
         ("parsing, file to file", "words/s"),
         ("parsing, file to file, 1 workers", "sentences/s"),
