@@ -87,13 +87,13 @@ def parse(
 
     Of CoNLL-U, comments, multiword tokens and the other columns stay as they are.
     """
-    from treecrf.parser import load
-    from treecrf.parser.trees import with_written_probs
-
     if topk is not None and decoder is not None:
         raise typer.BadParameter("--topk lists the best trees; it takes no --decoder")
     if (file is None) == (text is None):
         raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
+    from treecrf.parser import load
+    from treecrf.parser.trees import with_written_probs
+
     written = format or default_format(output)
     parser = load(model, device=device)
     if file is not None and input != "text" and written == "conllu" and topk is None:
