@@ -1,7 +1,7 @@
 """The files that parsers are timed on: a treebank, or an even sample of it."""
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.report import treebank_files
@@ -54,3 +54,17 @@ def make_corpus(arguments: argparse.Namespace, folder: Path) -> Corpus:
     train, sentences = files["train"]
     name = (arguments.treebanks / arguments.treebank).name
     return Corpus(name, train, files["dev"][0], len(sentences), sum(map(len, sentences)))
+
+
+def repeated(corpus: Corpus, folder: Path, copies: int) -> Corpus:
+    """The corpus with its training part so many times over, in a file in the folder."""
+    if copies == 1:
+        return corpus
+    path = folder / "copies.conllu"
+    text = corpus.train.read_bytes()
+    with path.open("wb") as file:
+        for _ in range(copies):
+            file.write(text)
+    return replace(
+        corpus, train=path, sentences=copies * corpus.sentences, words=copies * corpus.words
+    )

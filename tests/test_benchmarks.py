@@ -105,18 +105,18 @@ def test_shapes_are_timed_beside_the_chosen_one(tmp_path: Path) -> None:
     options = ("--lengths", 2, "--seconds", 0, "--json", figures)
     result = run("benchmarks.shapes", *options, environment={"TRITON_INTERPRET": "1"})
     assert result.returncode == 0, result.stderr
-    assert "| first_order  | 1 x 2 | 16 x 16, 4 warps, team of 1 |" in result.stdout
+    assert "| first_order  | 1 x 2 | 16 x 8, 4 warps, team of 1 |" in result.stdout
     rows = json.loads(figures.read_text())["rows"]
     assert [row["family"] for row in rows] == ["first_order", "second_order"]
     assert [list(row["milliseconds"]) for row in rows] == [
         [
-            "16 x 16, 4 warps, team of 1",
-            "8 x 16, 4 warps, team of 1",
-            "32 x 16, 4 warps, team of 1",
             "16 x 8, 4 warps, team of 1",
-            "16 x 32, 4 warps, team of 1",
-            "16 x 16, 2 warps, team of 1",
-            "16 x 16, 8 warps, team of 1",
+            "8 x 8, 4 warps, team of 1",
+            "32 x 8, 4 warps, team of 1",
+            "16 x 4, 4 warps, team of 1",
+            "16 x 16, 4 warps, team of 1",
+            "16 x 8, 2 warps, team of 1",
+            "16 x 8, 8 warps, team of 1",
         ]
     ] * 2
 
@@ -133,8 +133,10 @@ def test_shapes_need_a_gpu_or_the_interpreter() -> None:
 def test_parser_is_timed_beside_its_encoder(generated: Path) -> None:
     figures = generated / "parser.json"
     size = ("--treebank", "en_generated", "--sentences", 40, "--config", "tiny")
-    rounds = ("--epochs", 2, "--rounds", 1, "--workers", 1, "--peers", "none", "--device", "cpu")
-    result = run("benchmarks.parser", generated, *size, *rounds, "--json", figures)
+    rounds = ("--epochs", 2, "--rounds", 1, "--workers", 1, "--peers", "none", "--copies", 2)
+    result = run(
+        "benchmarks.parser", generated, *size, *rounds, "--device", "cpu", "--json", figures
+    )
     assert result.returncode == 0, result.stderr
     content = json.loads(figures.read_text())
     assert content["corpus"]["sentences"] == 40

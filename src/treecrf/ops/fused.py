@@ -15,6 +15,10 @@ from treecrf.ops.shapes import WorkShape
 
 INTERPRETED: bool = triton.knobs.runtime.interpret
 
+# Arguments whose value a kernel is not compiled for: it would be compiled again for each size that
+# 16 divides, and that makes it no faster.
+SIZES = ["tokens", "first_width", "last_width", "team"]
+
 
 def barrier_counters(lengths: torch.Tensor, shape: WorkShape) -> torch.Tensor:
     """A counter a sentence for `next_width`, which a program that is alone does not use."""
@@ -38,7 +42,6 @@ def options(shape: WorkShape) -> dict[str, Any]:
     """The compile-time arguments and launch options of a kernel that works in this shape."""
     together = shape.team > 1 and not INTERPRETED
     return {
-        "TEAM": shape.team,
         "WAIT": together,
         # What another multiprocessor wrote is seen in the second-level cache, not in the first.
         "CACHE": ".cg" if together else "",
@@ -55,13 +58,13 @@ def backtrack_block(tokens: int) -> int:
 
 
 @triton.jit
-def next_width(counter, rounds, TEAM: tl.constexpr, WAIT: tl.constexpr):
+def next_width(counter, rounds, team, WAIT: tl.constexpr):
     """Wait until every program of the team has come here `rounds` times."""
     tl.debug_barrier()
     if WAIT:
         tl.atomic_add(counter, 1, sem="release", scope="gpu")
         # Reading while waiting, rather than adding 0, leaves the counter to those that still come.
-        while _read(counter) < rounds * TEAM:
+        while _read(counter) < rounds * team:
             pass
         tl.debug_barrier()
 

@@ -36,22 +36,27 @@ def use_shape(shape: WorkShape) -> Iterator[None]:
         _chosen.reset(token)
 
 
-def work_shape(batch: int, tokens: int, device: torch.device) -> WorkShape:
+def work_shape(
+    batch: int, tokens: int, device: torch.device, *, siblings: bool = False
+) -> WorkShape:
     """The shape for a batch: small tiles for short sentences, teams of programs for long and few.
 
-    Each shape is compiled once, so there are three tiles; the size of a team multiplies them.
-    `make bench-shapes` measures others beside them.
+    A kernel is compiled for each tile, so there are few. They are those that were fastest, or close
+    to it, among what `make bench-shapes` measures.
     """
     chosen = _chosen.get()
     if chosen is not None:
         return chosen
     if tokens <= 32:
-        return WorkShape(team=1, block_positions=16, block_splits=16, warps=4)
+        return WorkShape(team=1, block_positions=16, block_splits=8, warps=4)
+    if tokens <= 64:
+        return WorkShape(team=1, block_positions=16, block_splits=32, warps=8)
     if tokens <= 256:
-        shape = WorkShape(team=1, block_positions=16, block_splits=32, warps=4)
+        positions = 8 if siblings else 16
+        shape = WorkShape(team=1, block_positions=positions, block_splits=32, warps=4)
     else:
         shape = WorkShape(team=1, block_positions=8, block_splits=128, warps=8)
-    if tokens <= 64 or device.type != "cuda":
+    if device.type != "cuda":
         return shape
     return replace(shape, team=largest_team(shape, batch=batch, tokens=tokens, device=device))
 

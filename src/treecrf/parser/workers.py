@@ -24,7 +24,7 @@ from treecrf.treebank.plain import Input, find_input
 
 __all__ = ["parse_with_workers"]
 
-_PIECE_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 21
 # Pieces for each worker that are under way at once: while one is computed the next one is read.
 _IN_FLIGHT = 2
 _ENDED = "a process that reads and writes has ended; try --workers 0"

@@ -25,8 +25,9 @@ def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[
     with torch.cuda.device_of(arc_scores):
         for first, last in reversed(launches(batch, tokens, shape)):
             outside[(batch * shape.team,)](
-                lengths, charts, flows, result, counters, tokens, first, last, **options(shape)
-            )
+                lengths, charts, flows, result, counters, tokens, first, last, shape.team,
+                **options(shape),
+            )  # fmt: skip
     return value, result
 
 
@@ -75,7 +76,7 @@ def _run_inside(
     with torch.cuda.device_of(arc_scores):
         for first, last in launches(batch, tokens, shape):
             inside[(batch * shape.team,)](
-                arc_scores, lengths, charts, value, counters, tokens, first, last,
+                arc_scores, lengths, charts, value, counters, tokens, first, last, shape.team,
                 MULTIROOT=multiroot, MAX=best, **options(shape),
             )  # fmt: skip
     return value, charts

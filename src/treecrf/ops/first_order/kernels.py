@@ -8,7 +8,7 @@ of C[r->j]), so that a loop over splits always walks along a row.
 import triton
 import triton.language as tl
 
-from treecrf.ops.fused import add_term, add_terms, next_width, pour, share, total
+from treecrf.ops.fused import SIZES, add_term, add_terms, next_width, pour, share, total
 
 # Charts of the inside pass: C[i->j] by head and by tail in both directions, I in both directions;
 # then the two numbers (see `add_terms`) of the sums S[i,j], C[i->j] and C[j->i].
@@ -19,14 +19,14 @@ FLOWS = tl.constexpr(6)
 MARKS = tl.constexpr(4)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=SIZES)
 def inside(
-    arc_scores, lengths, charts, log_partition, counters, tokens, first_width, last_width,
+    arc_scores, lengths, charts, log_partition, counters, tokens, first_width, last_width, team,
     MULTIROOT: tl.constexpr, MAX: tl.constexpr,
-    TEAM: tl.constexpr, WAIT: tl.constexpr, CACHE: tl.constexpr,
+    WAIT: tl.constexpr, CACHE: tl.constexpr,
     BLOCK_I: tl.constexpr, BLOCK_R: tl.constexpr,
 ):  # fmt: skip
-    sentence, member = tl.program_id(0).to(tl.int64) // TEAM, tl.program_id(0) % TEAM
+    sentence, member = tl.program_id(0).to(tl.int64) // team, tl.program_id(0) % team
     length = tl.load(lengths + sentence).to(tl.int32)
     area = tokens * tokens
     arc_scores += sentence * area
@@ -40,14 +40,14 @@ def inside(
         tl.store(log_partition + sentence, 0.0)
     # C[i->i] = 1
     if first_width == 0:
-        for block in range(member, tl.cdiv(length + 1, BLOCK_I), TEAM):
+        for block in range(member, tl.cdiv(length + 1, BLOCK_I), team):
             i = block * BLOCK_I + tl.arange(0, BLOCK_I)
             for chart in tl.static_range(4):
                 tl.store(C_right + chart * area + i * (tokens + 1), 0.0, i <= length)
-        next_width(counters + sentence, 1, TEAM, WAIT)
+        next_width(counters + sentence, 1, team, WAIT)
 
     for width in range(tl.maximum(first_width, 1), tl.minimum(last_width, length) + 1):
-        for block in range(member, tl.cdiv(length + 1 - width, BLOCK_I), TEAM):
+        for block in range(member, tl.cdiv(length + 1 - width, BLOCK_I), team):
             i = block * BLOCK_I + tl.arange(0, BLOCK_I)
             j = i + width
             here = j <= length
@@ -103,16 +103,16 @@ def inside(
             tl.store(C_left_sum + ij, left, here)
             tl.store(C_left_sum + area + ij, left_extra, here)
             tl.store(log_partition + sentence + i, complete_right, (i == 0) & (j == length))
-        next_width(counters + sentence, 1 + width, TEAM, WAIT)
+        next_width(counters + sentence, 1 + width, team, WAIT)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=SIZES)
 def outside(
-    lengths, charts, flows, marginals, counters, tokens, first_width, last_width,
-    TEAM: tl.constexpr, WAIT: tl.constexpr, CACHE: tl.constexpr,
+    lengths, charts, flows, marginals, counters, tokens, first_width, last_width, team,
+    WAIT: tl.constexpr, CACHE: tl.constexpr,
     BLOCK_I: tl.constexpr, BLOCK_R: tl.constexpr,
 ):  # fmt: skip
-    sentence, member = tl.program_id(0).to(tl.int64) // TEAM, tl.program_id(0) % TEAM
+    sentence, member = tl.program_id(0).to(tl.int64) // team, tl.program_id(0) % team
     length = tl.load(lengths + sentence).to(tl.int32)
     area = tokens * tokens
     marginals += sentence * area
@@ -128,7 +128,7 @@ def outside(
     top = tl.minimum(last_width, length)
     for step in range(0, top - tl.maximum(first_width, 1) + 1):
         width = top - step
-        for block in range(member, tl.cdiv(length + 1 - width, BLOCK_I), TEAM):
+        for block in range(member, tl.cdiv(length + 1 - width, BLOCK_I), team):
             i = block * BLOCK_I + tl.arange(0, BLOCK_I)
             j = i + width
             here = j <= length
@@ -188,10 +188,10 @@ def outside(
                 amount = tl.exp(term - left[:, None]) * left_scale[:, None]
                 pour(to_I_left + row_j + r, amount, inner, CACHE)
                 pour(to_C_left_tail + row_i + r, amount, inner, CACHE)
-        next_width(counters + sentence, 1 + step, TEAM, WAIT)
+        next_width(counters + sentence, 1 + step, team, WAIT)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["tokens"])
 def backtrack(lengths, charts, marks, best, heads, tokens, BLOCK_I: tl.constexpr):
     sentence = tl.program_id(0).to(tl.int64)
     length = tl.load(lengths + sentence).to(tl.int32)

@@ -82,12 +82,13 @@ def _run_inside(
     batch, tokens, _ = arc_scores.shape
     value = arc_scores.new_empty(batch) if tokens > 1 else arc_scores.new_zeros(batch)
     charts = arc_scores.new_empty(batch, CHARTS.value, tokens, tokens)
-    shape = work_shape(batch, tokens, arc_scores.device)
+    shape = work_shape(batch, tokens, arc_scores.device, siblings=True)
     counters = barrier_counters(lengths, shape)
     with torch.cuda.device_of(arc_scores):
         for first, last in launches(batch, tokens, shape):
             inside[(batch * shape.team,)](
-                arc_scores, sibling_scores, lengths, charts, value, counters, tokens, first, last,
+                arc_scores, sibling_scores, lengths, charts, value, counters,
+                tokens, first, last, shape.team,
                 MULTIROOT=multiroot, MAX=best, **options(shape),
             )  # fmt: skip
     return value, charts
@@ -108,13 +109,14 @@ def _run_outside(
     )
     result = torch.zeros_like(arc_scores)
     flows = arc_scores.new_zeros(batch, FLOWS.value, tokens, tokens)
-    shape = work_shape(batch, tokens, arc_scores.device)
+    shape = work_shape(batch, tokens, arc_scores.device, siblings=True)
     counters = barrier_counters(lengths, shape)
     with torch.cuda.device_of(arc_scores):
         for first, last in reversed(launches(batch, tokens, shape)):
             outside[(batch * shape.team,)](
                 sibling_scores, lengths, charts, flows, result,
-                sibling_scores if pairs is None else pairs, counters, tokens, first, last,
+                sibling_scores if pairs is None else pairs, counters,
+                tokens, first, last, shape.team,
                 MULTIROOT=multiroot, SIBLINGS=pairs is not None, **options(shape),
             )  # fmt: skip
     return value, result

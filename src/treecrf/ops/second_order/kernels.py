@@ -8,7 +8,7 @@ of C[r->j]), S by either end, so that a loop over splits always walks along a ro
 import triton
 import triton.language as tl
 
-from treecrf.ops.fused import add_term, add_terms, next_width, pour, share, total
+from treecrf.ops.fused import SIZES, add_term, add_terms, next_width, pour, share, total
 
 # Charts of the inside pass: C[i->j] by head and by tail in both directions, I in both directions, S
 # by left and by right end; then the two numbers (see `add_terms`) of the sums S[i,j], C[i->j],
@@ -20,15 +20,15 @@ FLOWS = tl.constexpr(8)
 MARKS = tl.constexpr(5)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=SIZES)
 def inside(
     arc_scores, sibling_scores, lengths, charts, log_partition, counters,
-    tokens, first_width, last_width,
+    tokens, first_width, last_width, team,
     MULTIROOT: tl.constexpr, MAX: tl.constexpr,
-    TEAM: tl.constexpr, WAIT: tl.constexpr, CACHE: tl.constexpr,
+    WAIT: tl.constexpr, CACHE: tl.constexpr,
     BLOCK_I: tl.constexpr, BLOCK_R: tl.constexpr,
 ):  # fmt: skip
-    sentence, member = tl.program_id(0).to(tl.int64) // TEAM, tl.program_id(0) % TEAM
+    sentence, member = tl.program_id(0).to(tl.int64) // team, tl.program_id(0) % team
     length = tl.load(lengths + sentence).to(tl.int32)
     area = tokens * tokens
     arc_scores += sentence * area
@@ -45,14 +45,14 @@ def inside(
         tl.store(log_partition + sentence, 0.0)
     # C[i->i] = 1
     if first_width == 0:
-        for block in range(member, tl.cdiv(length + 1, BLOCK_I), TEAM):
+        for block in range(member, tl.cdiv(length + 1, BLOCK_I), team):
             i = block * BLOCK_I + tl.arange(0, BLOCK_I)
             for chart in tl.static_range(4):
                 tl.store(C_right + chart * area + i * (tokens + 1), 0.0, i <= length)
-        next_width(counters + sentence, 1, TEAM, WAIT)
+        next_width(counters + sentence, 1, team, WAIT)
 
     for width in range(tl.maximum(first_width, 1), tl.minimum(last_width, length) + 1):
-        for block in range(member, tl.cdiv(length + 1 - width, BLOCK_I), TEAM):
+        for block in range(member, tl.cdiv(length + 1 - width, BLOCK_I), team):
             i = block * BLOCK_I + tl.arange(0, BLOCK_I)
             j = i + width
             here = j <= length
@@ -132,18 +132,18 @@ def inside(
             tl.store(I_left_sum + ij, to_left, here)
             tl.store(I_left_sum + area + ij, to_left_extra, here)
             tl.store(log_partition + sentence + i, complete_right, (i == 0) & (j == length))
-        next_width(counters + sentence, 1 + width, TEAM, WAIT)
+        next_width(counters + sentence, 1 + width, team, WAIT)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=SIZES)
 def outside(
     sibling_scores, lengths, charts, flows, marginals, sibling_marginals, counters,
-    tokens, first_width, last_width,
+    tokens, first_width, last_width, team,
     MULTIROOT: tl.constexpr, SIBLINGS: tl.constexpr,
-    TEAM: tl.constexpr, WAIT: tl.constexpr, CACHE: tl.constexpr,
+    WAIT: tl.constexpr, CACHE: tl.constexpr,
     BLOCK_I: tl.constexpr, BLOCK_R: tl.constexpr,
 ):  # fmt: skip
-    sentence, member = tl.program_id(0).to(tl.int64) // TEAM, tl.program_id(0) % TEAM
+    sentence, member = tl.program_id(0).to(tl.int64) // team, tl.program_id(0) % team
     length = tl.load(lengths + sentence).to(tl.int32)
     area = tokens * tokens
     marginals += sentence * area
@@ -164,7 +164,7 @@ def outside(
     top = tl.minimum(last_width, length)
     for step in range(0, top - tl.maximum(first_width, 1) + 1):
         width = top - step
-        for block in range(member, tl.cdiv(length + 1 - width, BLOCK_I), TEAM):
+        for block in range(member, tl.cdiv(length + 1 - width, BLOCK_I), team):
             i = block * BLOCK_I + tl.arange(0, BLOCK_I)
             j = i + width
             here = j <= length
@@ -257,10 +257,10 @@ def outside(
                 pour(to_I_left + row_j + r, amount + paired, inner, CACHE)
                 if SIBLINGS:
                     tl.store(sibling_marginals + pair_left + r, paired, both)
-        next_width(counters + sentence, 1 + step, TEAM, WAIT)
+        next_width(counters + sentence, 1 + step, team, WAIT)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["tokens"])
 def backtrack(lengths, charts, marks, best, heads, tokens, BLOCK_I: tl.constexpr):
     sentence = tl.program_id(0).to(tl.int64)
     length = tl.load(lengths + sentence).to(tl.int32)
