@@ -168,7 +168,7 @@ def _wrong_marginals(found: tuple[Tensor, Tensor], expected: tuple[Tensor, Tenso
 
 def _best(family: str, parts: tuple[Tensor, ...], lengths: Tensor) -> Tensor:
     """The best scores by the float64 reference; of a few sentences where it is slow."""
-    few = 2 if family == "nonprojective" or lengths[0] > PEERS_UP_TO_WORDS else 8
+    few = 8 if lengths[0] <= PEERS_UP_TO_WORDS else 1 if family == "nonprojective" else 2
     with use_backend("torch"):
         return FAMILIES[family](*(part[:few].double() for part in parts), lengths[:few]).max
 

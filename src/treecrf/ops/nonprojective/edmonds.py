@@ -41,48 +41,43 @@ def _spanning_tree(graph: Graph) -> dict[int, int] | None:
     if not all(graph.values()):
         return None
     best = {node: max(heads, key=lambda head: heads[head]) for node, heads in graph.items()}
-    cycle = _find_cycle(best)
-    if not cycle:
+    cycles = _find_cycles(best)
+    if not cycles:
         return best
 
-    # One new node stands for the cycle. An arc into a member takes the place of the member's arc on
+    # A new node stands for each cycle. An arc into a member takes the place of the member's arc on
     # the cycle, so it weighs what it gains over that.
-    merged = max(graph) + 1
-    contracted: Graph = {merged: {}}
-    enters: dict[int, int] = {}  # by head: the member that the best arc from there goes to
-    leaves: dict[int, int] = {}  # by dependent: the member that the best arc to there comes from
+    merged = {node: max(graph) + 1 + index for index, cycle in enumerate(cycles) for node in cycle}
+    contracted: Graph = {merged.get(node, node): {} for node in graph}
+    arcs: dict[tuple[int, int], tuple[int, int]] = {}  # what an arc between new nodes stands for
     for node, heads in graph.items():
-        if node not in cycle:
-            contracted[node] = {head: w for head, w in heads.items() if head not in cycle}
-            members = [head for head in heads if head in cycle]
-            if members:
-                leaves[node] = max(members, key=lambda head: heads[head])
-                contracted[node][merged] = heads[leaves[node]]
-            continue
-        roots, score = heads[best[node]]
+        target = merged.get(node, node)
+        roots, score = heads[best[node]] if node in merged else (0, 0.0)
         for head, weight in heads.items():
+            source = merged.get(head, head)
             gain = (weight[0] - roots, weight[1] - score)
-            entry = contracted[merged].get(head)
-            if head not in cycle and (entry is None or gain > entry):
-                contracted[merged][head] = gain
-                enters[head] = node
+            entry = contracted[target].get(source)
+            if source != target and (entry is None or gain > entry):
+                contracted[target][source] = gain
+                arcs[target, source] = node, head
 
     smaller = _spanning_tree(contracted)
     if smaller is None:
         return None
-    above = smaller.pop(merged)
-    tree = {node: leaves[node] if head == merged else head for node, head in smaller.items()}
-    return tree | {member: best[member] for member in cycle} | {enters[above]: above}
+    return {node: best[node] for node in merged} | dict(arcs[arc] for arc in smaller.items())
 
 
-def _find_cycle(heads: dict[int, int]) -> set[int]:
-    """The nodes of a cycle, none when every node reaches the root symbol."""
+def _find_cycles(heads: dict[int, int]) -> list[list[int]]:
+    """The nodes of every cycle, none when every node reaches the root symbol."""
+    cycles = []
+    seen: set[int] = set()
     for start in heads:
         path: list[int] = []
         node = start
-        while node in heads and node not in path:
+        while node in heads and node not in seen:
+            seen.add(node)
             path.append(node)
             node = heads[node]
-        if node in heads:
-            return set(path[path.index(node) :])
-    return set()
+        if node in path:
+            cycles.append(path[path.index(node) :])
+    return cycles

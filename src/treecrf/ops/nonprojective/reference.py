@@ -92,9 +92,11 @@ def _best_trees(scores: Scores, k: int, *, multiroot: bool) -> list[list[int]]:
 
     push(scores, 1)
     trees: list[list[int]] = []
-    while sets and len(trees) < k:
+    while sets:
         _, _, tree, fixed, allowed = heapq.heappop(sets)
         trees.append(tree)
+        if len(trees) == k:
+            break
         for word in range(fixed, len(tree)):
             differing = [list(row) for row in allowed]
             differing[word][tree[word]] = NEGATIVE_INFINITY
