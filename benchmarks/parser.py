@@ -61,6 +61,7 @@ def main() -> None:
                 sized = replace(config, batch_tokens=tokens)
                 speed = training_speed(model, sized, corpus, arguments)
                 rows.append(Row(_training(tokens), "sentences/s", speed))
+                print(f"  {speed:,.0f} sentences/s", file=sys.stderr, flush=True)
         parser = load(model, device=arguments.device)
         parsed_corpus = repeated(corpus, folder, arguments.copies)
         rows += parsing_speeds(
@@ -135,6 +136,9 @@ def parsing_speeds(
         parse_with_others()
         others = best_seconds(parse_with_others, parser.device, rounds=rounds)
         seconds[f"{FILE_TO_FILE}, {workers} workers"] = others
+    for question, time in seconds.items():
+        speed = f"{corpus.sentences / time:,.0f} sentences/s"
+        print(f"  {question}: {speed}", file=sys.stderr, flush=True)
     encoding = encoding_seconds(parser.scorer, batches, parser.device, rounds=rounds)
     rows = [
         Row(question, unit, count / time)

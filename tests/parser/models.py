@@ -37,6 +37,7 @@ SMALL = Config(
     min_freq=1,
     embedding_dropout=0.0,
     encoder_dropout=0.0,
+    recurrent_dropout=0.0,
     mlp_dropout=0.0,
 )
 """Without dropout and without anything done about crossing arcs."""

@@ -45,7 +45,7 @@ class Config(Settings):
 
     embedding_dropout: float = setting(0.33, "words, characters and tags", least=0, below=1)
     encoder_dropout: float = setting(0.33, "between layers and after the last", least=0, below=1)
-    recurrent_dropout: float = setting(0.0, "units of a layer's own state", least=0, below=1)
+    recurrent_dropout: float = setting(0.33, "units of a layer's own state", least=0, below=1)
     transformer_dropout: float = setting(0.1, "inside the transformer", least=0, below=1)
     mlp_dropout: float = setting(0.33, "the vectors that are scored", least=0, below=1)
 

@@ -23,6 +23,7 @@ PRESETS: dict[str, Config] = {
         sibling_size=16,
         embedding_dropout=0.1,
         encoder_dropout=0.0,
+        recurrent_dropout=0.0,
         mlp_dropout=0.0,
         learning_rate=1e-2,
         decay_steps=500,
@@ -32,7 +33,7 @@ PRESETS: dict[str, Config] = {
         patience=3,
     ),
     # What the paper trained with.
-    "paper": Config(recurrent_dropout=0.33, batch_tokens=5000, average=0.0),
+    "paper": Config(batch_tokens=5000, average=0.0),
 }
 
 
