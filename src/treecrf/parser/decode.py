@@ -29,6 +29,10 @@ __all__ = [
 # than these, three tensors of them would take over 3 GiB.
 FACTORED_CELLS = 1 << 28
 
+# Entropies of the second order take the marginals of all siblings in double precision; those of a
+# longer sentence take longer than the rest of parsing it.
+LONGEST_ENTROPY = 150
+
 _IMPOSSIBLE = (
     "no tree has the heads that are to be kept (a cycle, or a second root under the single-root "
     "setting); free one of them"
@@ -48,7 +52,7 @@ class Decoded:
     log_probs: npt.NDArray[np.float64] | None  # [batch], of each tree
     crossing: npt.NDArray[np.bool_] | None  # [batch], whether no projective tree was allowed
     marginals: npt.NDArray[np.float32] | None = None  # [batch, N, N], where details are asked for
-    entropies: npt.NDArray[np.float64] | None = None  # [batch]; NaN where it is not known
+    entropies: npt.NDArray[np.float64] | None = None  # [batch]; NaN where it takes too long
 
 
 @torch.inference_mode()
@@ -80,9 +84,8 @@ def decode(
             probs=probs,
             details=details,
         )
-    crf = distribution(
-        arc_scores, scorer.siblings(roles, batch), batch.lengths, config=config, allowed=allowed
-    )
+    siblings = scorer.siblings(roles, batch)
+    crf = distribution(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
     heads = _best_heads(crf, arc_scores, config=config, allowed=allowed)
     crossing = None
     if allowed is not None:
@@ -112,7 +115,7 @@ def decode(
     decoded = _decoded(scorer, roles, batch, heads, head_probs, log_probs, crossing)
     if not details:
         return decoded
-    entropies = crf.entropy
+    entropies = _entropies(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
     if crossing is not None and crossing.any():
         entropies = torch.where(missing, spanning.entropy, entropies)
     return _with_details(decoded, by_head, entropies)
@@ -298,6 +301,30 @@ def _decode_long(
     )
     # The entropy would take the marginals of siblings, of which there are too many.
     return _with_details(decoded, by_head, log_probs * math.nan) if details else decoded
+
+
+def _entropies(
+    arc_scores: Tensor,
+    siblings: Tensor | None,
+    lengths: Tensor,
+    *,
+    config: Config,
+    allowed: Tensor | None,
+) -> Tensor:
+    """Entropies `[batch]`, NaN of sentences too long for them, whatever they are batched with."""
+    short = (lengths <= LONGEST_ENTROPY) if siblings is not None else lengths >= 0
+    entropies = torch.full(lengths.shape, math.nan, dtype=torch.float64, device=lengths.device)
+    if bool(short.any()):
+        tokens = slice(int(lengths[short].max()) + 1)
+        crf = distribution(
+            arc_scores[short, tokens, tokens],
+            None if siblings is None else siblings[short, tokens, tokens, tokens],
+            lengths[short],
+            config=config,
+            allowed=None if allowed is None else allowed[short, tokens, tokens],
+        )
+        entropies[short] = crf.entropy.double()
+    return entropies
 
 
 def _with_details(decoded: Decoded, marginals: Tensor, entropies: Tensor) -> Decoded:
