@@ -11,6 +11,7 @@ from torch import Tensor
 from treecrf.ops.second_order import factored
 from treecrf.parser.batch import Batch
 from treecrf.parser.config import Config
+from treecrf.parser.entropy import tree_entropies
 from treecrf.parser.errors import ParserError
 from treecrf.parser.loss import TreeCRF, distribution, masked_heads
 from treecrf.parser.model import Roles, Scorer
@@ -28,10 +29,6 @@ __all__ = [
 # Sibling scores of a longer sentence are not kept but computed as they are needed: with more cells
 # than these, three tensors of them would take over 3 GiB.
 FACTORED_CELLS = 1 << 28
-
-# Entropies of the second order take the marginals of all siblings in double precision; those of a
-# longer sentence take longer than the rest of parsing it.
-LONGEST_ENTROPY = 150
 
 _IMPOSSIBLE = (
     "no tree has the heads that are to be kept (a cycle, or a second root under the single-root "
@@ -115,7 +112,7 @@ def decode(
     decoded = _decoded(scorer, roles, batch, heads, head_probs, log_probs, crossing)
     if not details:
         return decoded
-    entropies = _entropies(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
+    entropies = tree_entropies(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
     if crossing is not None and crossing.any():
         entropies = torch.where(missing, spanning.entropy, entropies)
     return _with_details(decoded, by_head, entropies)
@@ -301,30 +298,6 @@ def _decode_long(
     )
     # The entropy would take the marginals of siblings, of which there are too many.
     return _with_details(decoded, by_head, log_probs * math.nan) if details else decoded
-
-
-def _entropies(
-    arc_scores: Tensor,
-    siblings: Tensor | None,
-    lengths: Tensor,
-    *,
-    config: Config,
-    allowed: Tensor | None,
-) -> Tensor:
-    """Entropies `[batch]`, NaN of sentences too long for them, whatever they are batched with."""
-    short = (lengths <= LONGEST_ENTROPY) if siblings is not None else lengths >= 0
-    entropies = torch.full(lengths.shape, math.nan, dtype=torch.float64, device=lengths.device)
-    if bool(short.any()):
-        tokens = slice(int(lengths[short].max()) + 1)
-        crf = distribution(
-            arc_scores[short, tokens, tokens],
-            None if siblings is None else siblings[short, tokens, tokens, tokens],
-            lengths[short],
-            config=config,
-            allowed=None if allowed is None else allowed[short, tokens, tokens],
-        )
-        entropies[short] = crf.entropy.double()
-    return entropies
 
 
 def _with_details(decoded: Decoded, marginals: Tensor, entropies: Tensor) -> Decoded:
