@@ -21,6 +21,7 @@ __all__ = ["Batcher"]
 
 # Enough words to keep the device busy, few enough that whoever comes next does not wait long.
 _BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
+_QUEUED_BATCHES = 20
 # No request takes more than this part of a batch as long as others wait.
 _SHARES = 8
 _LONGEST_WAIT = 60  # seconds that a client is told to stay away
@@ -41,14 +42,14 @@ class Batcher:
         engine: Engine,
         *,
         metrics: Metrics,
-        queue_words: int,
+        queue_words: int | None = None,
         batch_words: int | None = None,
     ) -> None:
         self.name = name
         self.engine = engine
         self.metrics = metrics
-        self._queue_words = queue_words
         self._batch_words = batch_words or _BATCH_WORDS[engine.parser.device.type]
+        self.queue_words = queue_words or _QUEUED_BATCHES * self._batch_words
         self._changed = threading.Condition()
         self._waiting: deque[Job] = deque()
         self._words = 0  # of all jobs that are not done
@@ -82,7 +83,7 @@ class Batcher:
         with self._changed:
             if self._closing:
                 raise ServeError(503, "the service is shutting down; try another", retry_after=5)
-            if self._words and self._words + job.words > self._queue_words:
+            if self._words and self._words + job.words > self.queue_words:
                 raise self._refusal()
             self._words += job.words
             self._waiting.append(job)
