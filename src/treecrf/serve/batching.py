@@ -5,7 +5,6 @@ import logging
 import math
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -14,6 +13,7 @@ from treecrf.segment.errors import SegmentError
 from treecrf.serve.engine import Engine
 from treecrf.serve.errors import ServeError
 from treecrf.serve.metrics import Metrics
+from treecrf.serve.waiting import WaitingJobs
 from treecrf.serve.work import Job, Outcome, Task
 from treecrf.treebank.errors import TreebankError
 
@@ -21,7 +21,7 @@ __all__ = ["Batcher"]
 
 # Enough words to keep the device busy, few enough that whoever comes next does not wait long.
 _BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
-_QUEUED_BATCHES = 20
+_QUEUE_WORDS = {"cpu": 30_000, "cuda": 300_000}
 # No request takes more than this part of a batch as long as others wait.
 _SHARES = 8
 _LONGEST_WAIT = 60  # seconds that a client is told to stay away
@@ -48,10 +48,11 @@ class Batcher:
         self.name = name
         self.engine = engine
         self.metrics = metrics
-        self._batch_words = batch_words or _BATCH_WORDS[engine.parser.device.type]
-        self.queue_words = queue_words or _QUEUED_BATCHES * self._batch_words
+        device = engine.parser.device.type
+        self._batch_words = batch_words or _BATCH_WORDS[device]
+        self.queue_words = queue_words or _QUEUE_WORDS[device]
         self._changed = threading.Condition()
-        self._waiting: deque[Job] = deque()
+        self._waiting = WaitingJobs()
         self._words = 0  # of all jobs that are not done
         self._speed = 0.0  # words a second, lately
         self._closing = False
@@ -86,7 +87,7 @@ class Batcher:
             if self._words and self._words + job.words > self.queue_words:
                 raise self._refusal()
             self._words += job.words
-            self._waiting.append(job)
+            self._waiting.add(job)
             self._changed.notify_all()
         leaving = asyncio.ensure_future(gone())
         either: set[asyncio.Future[Any]] = {job.future, leaving}
@@ -114,8 +115,7 @@ class Batcher:
         """Drop a job; what a batch has of it by now is parsed for nobody."""
         with self._changed:
             job.future.cancel()
-            if job in self._waiting:
-                self._waiting.remove(job)
+            self._waiting.discard(job)
         self._release(job)
 
     def _finish(self, job: Job, error: Exception | None = None) -> None:
@@ -139,21 +139,16 @@ class Batcher:
             if words:
                 self.metrics.observe_batch(self.name, words, seconds)
                 self._speed += 0.2 * (words / seconds - self._speed)
-            with self._changed:  # what is left comes behind those that came meanwhile
-                self._waiting.extend(job for job in jobs if not job.is_over)
+            with self._changed:
+                for job in jobs:
+                    if not job.is_over:
+                        self._waiting.add(job)
 
     def _next_jobs(self) -> list[Job]:
         """The jobs of the next batch, as soon as there is one; none when all is over."""
-        share = self._batch_words // _SHARES
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closing)
-            jobs: list[Job] = []
-            words = 0
-            while self._waiting and words < self._batch_words:
-                job = self._waiting.popleft()
-                jobs.append(job)
-                words += min(job.words, share)
-            return jobs
+            self._changed.wait_for(lambda: bool(self._waiting) or self._closing)
+            return self._waiting.take(self._batch_words, share=self._batch_words // _SHARES)
 
     def _work_on(self, jobs: list[Job]) -> int:
         """Parse a share of each job, tell those that are done, and count the words."""
