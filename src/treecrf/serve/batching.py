@@ -131,6 +131,14 @@ class Batcher:
                 self._words -= job.words
             return not was_over
 
+    def _make_room(self, job: Job, words: int) -> None:
+        """Count so many words of a job as done; the last one counts until it is told."""
+        with self._changed:
+            if not job.is_over:
+                done = min(words * job.effort, job.words - 1)
+                job.words -= done
+                self._words -= done
+
     def _work(self) -> None:
         while jobs := self._next_jobs():
             started = time.perf_counter()
@@ -140,9 +148,7 @@ class Batcher:
                 self.metrics.observe_batch(self.name, words, seconds)
                 self._speed += 0.2 * (words / seconds - self._speed)
             with self._changed:
-                for job in jobs:
-                    if not job.is_over:
-                        self._waiting.add(job)
+                self._waiting.put_back([job for job in jobs if not job.is_over])
 
     def _next_jobs(self) -> list[Job]:
         """The jobs of the next batch, as soon as there is one; none when all is over."""
@@ -164,6 +170,7 @@ class Batcher:
             except Exception as error:
                 self._fail(job, error)
             else:
+                self._make_room(job, sum(len(task.sentence) for task in tasks))
                 if not job.tasks:
                     self._finish(job)
         return sum(len(task.sentence) for _, tasks in shares for task in tasks)

@@ -1,6 +1,7 @@
 """Who comes next: requests that are new and requests that have had a share take turns."""
 
 from collections import deque
+from collections.abc import Sequence
 from itertools import cycle
 
 from treecrf.serve.work import Job
@@ -19,7 +20,11 @@ class WaitingJobs:
         return bool(self._new or self._begun)
 
     def add(self, job: Job) -> None:
-        (self._new if job.tasks is None else self._begun).append(job)
+        self._new.append(job)
+
+    def put_back(self, jobs: Sequence[Job]) -> None:
+        """Jobs that are not done yet go on before others do: so some are done soon."""
+        self._begun.extendleft(reversed(jobs))
 
     def discard(self, job: Job) -> None:
         """Take a job out, if it is here."""
