@@ -34,7 +34,7 @@ from treecrf.treebank.generator import generate_treebank
 _LEAST_SHARE = 0.7
 # What the memory may gain in the second half of the overload: the allocator's play.
 _ALLOWED_GROWTH = 1.1
-_LONG = 30  # sentences of a long request; a short one has one
+_LONG = 12  # sentences of a long request; a short one has one
 _SHARE_OF_LONG = 0.2
 _REQUESTS = 500
 _STARTING = 1.0  # seconds until the second process is sure to send

@@ -21,7 +21,7 @@ __all__ = ["Batcher"]
 
 # Enough words to keep the device busy, few enough that whoever comes next does not wait long.
 _BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
-_QUEUE_WORDS = {"cpu": 30_000, "cuda": 300_000}
+_QUEUE_WORDS = {"cpu": 12_000, "cuda": 300_000}
 # No request takes more than this part of a batch as long as others wait.
 _SHARES = 8
 _LONGEST_WAIT = 60  # seconds that a client is told to stay away
@@ -52,7 +52,8 @@ class Batcher:
         self._batch_words = batch_words or _BATCH_WORDS[device]
         self.queue_words = queue_words or _QUEUE_WORDS[device]
         self._changed = threading.Condition()
-        self._waiting = WaitingJobs()
+        self._share = max(1, self._batch_words // _SHARES)
+        self._waiting = WaitingJobs(self._share)
         self._words = 0  # of all jobs that are not done
         self._speed = 0.0  # words a second, lately
         self._closing = False
@@ -154,7 +155,7 @@ class Batcher:
         """The jobs of the next batch, as soon as there is one; none when all is over."""
         with self._changed:
             self._changed.wait_for(lambda: bool(self._waiting) or self._closing)
-            return self._waiting.take(self._batch_words, share=self._batch_words // _SHARES)
+            return self._waiting.take(self._batch_words)
 
     def _work_on(self, jobs: list[Job]) -> int:
         """Parse a share of each job, tell those that are done, and count the words."""
@@ -198,7 +199,7 @@ class Batcher:
         left = self._batch_words
         taken: dict[Job, list[Task]] = {}
         for job in jobs:
-            taken[job] = job.take(self._batch_words // _SHARES)
+            taken[job] = job.take(self._share)
             left -= sum(len(task.sentence) for task in taken[job])
         for job in jobs:
             while job.tasks and len(job.tasks[0].sentence) <= left:

@@ -19,6 +19,6 @@ class Limits:
     """That are parsed at once; None suits the device: 500 on a CPU, 20,000 on a GPU."""
     queue_words: int | None = None
     """That wait for a model, past which requests are refused with 503; None suits the device:
-    30,000 on a CPU, 300,000 on a GPU."""
+    12,000 on a CPU, 300,000 on a GPU."""
     receive_seconds: float = 30.0
     """Without a byte of a body that was announced."""
