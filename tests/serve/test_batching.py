@@ -204,5 +204,4 @@ def test_small_requests_do_not_wait_for_large_ones(parser: Parser) -> None:
 
     run(parser, test, queue=3_000)
     assert order[0] == 20  # the small one, though it came last
-    assert order[1:9] != sorted(order[1:], reverse=True)[:8]
     assert sorted(order[1:5]) == [0, 1, 2, 3]  # those that were begun first are done first

@@ -61,6 +61,7 @@ class Job:
     ) -> None:
         self.texts = texts
         self.sentences = sentences
+        self.number = 0  # in the order of arrival
         self.effort = effort  # a word takes as long as so many others
         # What it still counts for.
         self.words = effort * (sum(map(estimated_words, texts)) + sum(map(len, sentences))) or 1
