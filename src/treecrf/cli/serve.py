@@ -1,0 +1,69 @@
+"""`treecrf serve`: a service that parses, for programs and for a page in a browser."""
+
+from typing import Annotated
+
+import typer
+
+from treecrf.cli.options import Device
+from treecrf.parser.errors import ParserError
+
+__all__ = ["serve"]
+
+
+def serve(
+    model: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--model",
+            "-m",
+            metavar="NAME=DIR",
+            help="A model folder and the name to serve it under; several for several models, the "
+            "default first.",
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 is every one of this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 8000,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Another name that the service is called by, behind a proxy."
+        ),
+    ] = None,
+    queue_words: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Words that may wait for a model; whoever brings more is told to come again.",
+            show_default="12,000 on a CPU, 300,000 on a GPU",
+        ),
+    ] = None,
+    request_words: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Words of a request at most.")
+    ] = 10_000,
+    sentence_words: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Words of a sentence at most.")
+    ] = 400,
+    body_bytes: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Bytes of a request at most.")
+    ] = 1 << 20,
+    device: Device = "auto",
+) -> None:
+    """Serve parsers over HTTP: a page at /, JSON at /api/parse, and the interface of UDPipe."""
+    try:
+        from treecrf.serve.app import create_app
+        from treecrf.serve.server import load_models, run_server
+    except ModuleNotFoundError as error:
+        raise ParserError(f"a service needs {error.name}: pip install 'treecrf[serve]'") from None
+    from treecrf.serve.limits import Limits
+
+    limits = Limits(
+        queue_words=queue_words,
+        request_words=request_words,
+        sentence_words=sentence_words,
+        body_bytes=body_bytes,
+    )
+    app = create_app(load_models(model or [], device=device), limits=limits)
+    run_server(app, host=host, port=port, allowed_hosts=allow_host or [])

@@ -1,0 +1,24 @@
+"""What a service takes at most, so that no request can hold up or bring down the others."""
+
+from dataclasses import dataclass
+
+__all__ = ["Limits"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Bounds on requests; what is over one of them is refused with a message that names it."""
+
+    body_bytes: int = 1 << 20
+    """Of a request as it is sent."""
+    request_words: int = 10_000
+    """Of all the sentences of a request; text counts as a word for four characters."""
+    sentence_words: int = 400
+    """A sentence takes memory with the cube of its length."""
+    batch_words: int | None = None
+    """That are parsed at once; None suits the device: 500 on a CPU, 20,000 on a GPU."""
+    queue_words: int | None = None
+    """That wait for a model, past which requests are refused with 503; None suits the device:
+    12,000 on a CPU, 300,000 on a GPU."""
+    receive_seconds: float = 30.0
+    """Without a byte of a body that was announced."""
