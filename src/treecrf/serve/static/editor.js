@@ -1,0 +1,303 @@
+// A sentence to work on: its tree, what is fixed in it, undo and redo, the best trees, downloads.
+
+import { Details } from "./details.js";
+import { button, element } from "./dom.js";
+import { save, svgFile, withTree } from "./downloads.js";
+import { History } from "./history.js";
+import { chooseLabel } from "./labels.js";
+import { TreeTable } from "./table.js";
+import { TreeView } from "./tree.js";
+import { percent } from "./scale.js";
+
+const BEST = 5;
+
+export class Editor {
+  #history;
+  #ranked = null; // the best trees under what is fixed now, once somebody asked
+  #rank = 0; // which of them is shown; 0 is the tree of the surest heads
+  #turn = 0;
+
+  /**
+   * `answer` is a sentence as the service gives it and `decisions` what is fixed in it: `heads` and
+   * `labels` by word. `decode(decisions)` asks for it again; `best(decisions, k)`, where given, for
+   * its best trees; `restored(decisions)`, where given, is told of undo and redo.
+   */
+  constructor({ answer, decisions, labels, name, file, decode, best, restored, asked = [] }) {
+    Object.assign(this, { labels, name, file, decode, best, restored });
+    this.asked = new Set(asked);
+    this.conllu = answer.conllu;
+    this.#history = new History({ decisions: decisions ?? { heads: {}, labels: {} }, answer });
+    const actions = {
+      name,
+      pick: (dependent, head) => this.fix(dependent, head),
+      free: (dependent) => this.free(dependent),
+      relabel: (dependent) => this.relabel(dependent),
+      look: (id, isChosen) => this.#look(id, isChosen),
+      pickOther: (dependent, number) => {
+        const head = this.details.head(number);
+        if (head !== undefined) this.fix(dependent, head);
+      },
+    };
+    this.tree = new TreeView(actions);
+    this.details = new Details(actions);
+    this.table = new TreeTable(actions);
+    this.status = element("p", { class: "status", role: "status" });
+    this.problem = element("p", { class: "problem", role: "alert", hidden: true });
+    this.facts = element("p", { class: "facts" });
+    this.node = element(
+      "article",
+      { class: "sentence", "aria-label": name },
+      element("header", {}, element("h2", {}, answer.text), this.facts),
+      this.#toolbar(),
+      this.tree.node,
+      this.details.node,
+      this.status,
+      this.problem,
+      this.table.node,
+    );
+    this.node.addEventListener("keydown", (event) => this.#press(event));
+    this.#draw();
+  }
+
+  get decisions() {
+    return this.#history.present.decisions;
+  }
+
+  get answer() {
+    return this.#history.present.answer;
+  }
+
+  /** The words of the tree that is shown. */
+  get tokens() {
+    const tokens = this.answer.tokens;
+    if (this.#rank === 0) return tokens;
+    const { best, marginals } = this.#ranked;
+    const { heads, deprels } = best[this.#rank - 1];
+    return tokens.map((token, index) => ({
+      ...token,
+      head: heads[index],
+      deprel: deprels[index],
+      prob: marginals[marginals.length > tokens.length ? index + 1 : index][heads[index]],
+    }));
+  }
+
+  /** Fix the head of a word: the rest is decoded again around it. */
+  fix(dependent, head) {
+    if (dependent === head) return;
+    const { heads, labels } = this.decisions;
+    const token = this.tokens[dependent - 1];
+    const kept = { ...labels };
+    if (token.head !== head) delete kept[dependent]; // it was of another arc
+    const form = head === 0 ? "the root" : `«${this.tokens[head - 1].form}»`;
+    const says = head === 0 ? `«${token.form}» is fixed as the root.` : `The head of «${token.form}» is fixed: ${form}.`;
+    this.change({ heads: { ...heads, [dependent]: head }, labels: kept }, says, dependent);
+  }
+
+  /** Let the parser choose the head and the relation of a word again. */
+  free(dependent) {
+    const heads = { ...this.decisions.heads };
+    const labels = { ...this.decisions.labels };
+    delete heads[dependent];
+    delete labels[dependent];
+    this.change({ heads, labels }, `«${this.tokens[dependent - 1].form}» is free again.`, dependent);
+  }
+
+  /** Let a person choose a relation; the arc it is of is fixed with it. */
+  async relabel(dependent) {
+    const token = this.tokens[dependent - 1];
+    const label = await chooseLabel({
+      labels: this.labels,
+      form: token.form,
+      current: token.deprel,
+      fixed: dependent in this.decisions.labels,
+    });
+    if (label === undefined) return;
+    const heads = { ...this.decisions.heads, [dependent]: token.head };
+    const labels = { ...this.decisions.labels };
+    if (label === null) delete labels[dependent];
+    else labels[dependent] = label;
+    const says = label === null ? "is for the parser to choose" : `is fixed: ${label}`;
+    await this.change({ heads, labels }, `The relation of «${token.form}» ${says}.`, dependent);
+  }
+
+  /** Decide something and see what comes of it; `says` is what is announced. */
+  async change(decisions, says, dependent) {
+    const turn = (this.#turn += 1);
+    const started = performance.now();
+    this.node.setAttribute("aria-busy", "true");
+    let answer;
+    try {
+      answer = await this.decode(decisions);
+    } catch (error) {
+      if (turn === this.#turn) this.#fail(error);
+      return false;
+    } finally {
+      if (turn === this.#turn) this.node.removeAttribute("aria-busy");
+    }
+    if (turn !== this.#turn) return false; // another decision has been taken since
+    const before = this.tokens;
+    this.#history.add({ decisions, answer });
+    this.#showPresent(before, { says, dependent, started });
+    return true;
+  }
+
+  undo() {
+    this.#travel(() => this.#history.undo(), "Undone.", "There is nothing to undo.");
+  }
+
+  redo() {
+    this.#travel(() => this.#history.redo(), "Done again.", "There is nothing to do again.");
+  }
+
+  #travel(go, says, otherwise) {
+    this.#turn += 1; // what is being asked for comes too late
+    const before = this.tokens;
+    const started = performance.now();
+    if (!go()) {
+      this.status.textContent = otherwise;
+      return;
+    }
+    this.#showPresent(before, { says, started });
+    this.restored?.(this.decisions);
+  }
+
+  /** Free every word. */
+  freeAll() {
+    if (Object.keys(this.decisions.heads).length === 0) return;
+    this.change({ heads: {}, labels: {} }, "All words are free again.");
+  }
+
+  /** Step through the best trees; 0 is the tree of the surest heads. */
+  async step(by) {
+    if (!this.best) return;
+    if (this.#ranked === null) {
+      const turn = (this.#turn += 1);
+      try {
+        const ranked = await this.best(this.decisions, BEST);
+        if (turn !== this.#turn) return;
+        this.#ranked = ranked;
+      } catch (error) {
+        this.#fail(error);
+        return;
+      }
+    }
+    const before = this.tokens;
+    const rank = Math.min(Math.max(this.#rank + by, 0), this.#ranked.best.length);
+    if (rank === this.#rank) return;
+    this.#rank = rank;
+    const changed = changedWords(before, this.tokens);
+    this.#draw(changed);
+    this.status.textContent = rank ? this.#rankText() : "The tree of the surest heads.";
+  }
+
+  #rankText() {
+    const { best } = this.#ranked;
+    const { log_prob: logProb } = best[this.#rank - 1];
+    return `Tree ${this.#rank} of the ${best.length} best, ${percent(Math.exp(logProb))} probable.`;
+  }
+
+  #showPresent(before, { says, dependent, started }) {
+    this.#ranked = null;
+    this.#rank = 0;
+    this.problem.hidden = true;
+    const changed = changedWords(before, this.tokens);
+    this.#draw(changed);
+    const others = changed.filter((id) => id !== dependent);
+    const names = others.slice(0, 6).map((id) => `«${this.tokens[id - 1].form}»`);
+    if (others.length > names.length) names.push("…");
+    const rest = others.length
+      ? ` ${others.length} other ${others.length === 1 ? "word" : "words"} changed: ${names.join(", ")}.`
+      : " Nothing else changed.";
+    const milliseconds = Math.max(1, Math.round(performance.now() - started));
+    this.node.dataset.milliseconds = milliseconds;
+    this.status.textContent = `${says}${rest} `;
+    this.status.append(element("span", { class: "time" }, `${milliseconds} ms`));
+  }
+
+  #fail(error) {
+    this.problem.textContent = error.message;
+    this.problem.hidden = false;
+    this.#draw(); // what could not be done is not shown, not in the table either
+  }
+
+  #look(id, isChosen) {
+    if (id === null) this.details.id === null || this.details.show(this.tokens, this.details.id, false);
+    else this.details.show(this.tokens, id, isChosen);
+  }
+
+  #draw(changed = []) {
+    const tokens = this.tokens;
+    const looked = this.details.id;
+    this.tree.show(tokens, { asked: this.asked, changed });
+    this.table.show(tokens);
+    if (looked !== null) this.details.show(tokens, looked, false);
+    const { log_prob: logProb, entropy } = this.answer;
+    const tree = this.#rank ? this.#ranked.best[this.#rank - 1].log_prob : logProb;
+    const facts = [];
+    if (Number.isFinite(tree)) facts.push(`tree ${percent(Math.exp(tree))} probable`);
+    if (Number.isFinite(entropy)) facts.push(`entropy ${entropy.toFixed(2)} nats`);
+    const held = Object.keys(this.decisions.heads).length;
+    if (held) facts.push(`${held} fixed`);
+    this.facts.textContent = facts.join(" · ");
+    this.undoButton.disabled = !this.#history.canUndo;
+    this.redoButton.disabled = !this.#history.canRedo;
+    this.freeButton.disabled = held === 0;
+    if (this.rankLabel) {
+      this.rankLabel.textContent = this.#rank ? `${this.#rank} of ${this.#ranked.best.length} best` : "surest";
+      this.previousButton.disabled = this.#rank === 0;
+      this.nextButton.disabled = this.#ranked !== null && this.#rank >= this.#ranked.best.length;
+    }
+  }
+
+  #toolbar() {
+    this.undoButton = button("↶", { title: "Undo", keys: "Ctrl+Z", press: () => this.undo() });
+    this.redoButton = button("↷", { title: "Redo", keys: "Ctrl+Y", press: () => this.redo() });
+    this.freeButton = button("Free all", { press: () => this.freeAll() });
+    const groups = [[this.undoButton, this.redoButton, this.freeButton]];
+    if (this.best) {
+      this.previousButton = button("‹", { title: "Better tree", keys: "[", press: () => this.step(-1) });
+      this.rankLabel = element("span", { class: "rank" });
+      this.nextButton = button("›", { title: "Next best tree", keys: "]", press: () => this.step(1) });
+      groups.push([element("span", { class: "group-name" }, "Tree"), this.previousButton, this.rankLabel, this.nextButton]);
+    }
+    const download = (text, press) => button(text, { title: `Download ${text}`, press });
+    groups.push([
+      element("span", { class: "group-name" }, "Download"),
+      download("CoNLL-U", () => save(`${this.file}.conllu`, "text/plain", this.toConllu())),
+      download("JSON", () => save(`${this.file}.json`, "application/json", `${JSON.stringify(this.toJson(), null, 2)}\n`)),
+      download("SVG", () => save(`${this.file}.svg`, "image/svg+xml", svgFile(this.tokens, this.answer.text))),
+    ]);
+    const parts = groups.map((group) => element("div", { class: "group" }, ...group));
+    return element("div", { class: "toolbar", role: "group", "aria-label": "What to do with this sentence" }, ...parts);
+  }
+
+  toConllu() {
+    return withTree(this.conllu, this.tokens);
+  }
+
+  toJson() {
+    return { ...this.answer, tokens: this.tokens, conllu: this.toConllu() };
+  }
+
+  #press(event) {
+    if (event.target.matches("input, select, textarea")) return;
+    const key = event.key.toLowerCase();
+    if (event.ctrlKey || event.metaKey) {
+      if (key === "z" && !event.shiftKey) this.undo();
+      else if (key === "y" || (key === "z" && event.shiftKey)) this.redo();
+      else return;
+    } else if (key === "[") this.step(-1);
+    else if (key === "]") this.step(1);
+    else if (key === "u") this.undo();
+    else if (key === "t") this.table.toggle();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}
+
+function changedWords(before, after) {
+  return after
+    .filter(({ head, deprel }, index) => before[index].head !== head || before[index].deprel !== deprel)
+    .map((token) => token.id);
+}
