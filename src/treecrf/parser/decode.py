@@ -1,7 +1,7 @@
 """From scores to trees: MBR, Viterbi and spanning trees, with labels and probabilities."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -47,6 +47,8 @@ class Decoded:
     probs: npt.NDArray[np.float64] | None  # of each head
     log_probs: npt.NDArray[np.float64] | None  # [batch], of each tree
     crossing: npt.NDArray[np.bool_] | None  # [batch], whether no projective tree was allowed
+    marginals: npt.NDArray[np.float32] | None = None  # [batch, N, N], where details are asked for
+    entropies: npt.NDArray[np.float64] | None = None  # [batch]; NaN where it is not known
 
 
 @torch.inference_mode()
@@ -57,14 +59,26 @@ def decode(
     config: Config,
     allowed: Tensor | None = None,
     probs: bool = False,
+    details: bool = False,
 ) -> Decoded:
-    """The best trees of a batch by the configured decoder, among those that are allowed."""
+    """The best trees of a batch by the configured decoder, among those that are allowed.
+
+    With `details`, which has `probs` in it, marginals and entropies come with them.
+    """
+    probs = probs or details
     roles = scorer(batch)
     arc_scores = scorer.arcs(roles, batch)
     width = batch.grid[1]
     if scorer.sibling_scores is not None and width**3 > FACTORED_CELLS:
         return _decode_long(
-            scorer, roles, batch, arc_scores, config=config, allowed=allowed, probs=probs
+            scorer,
+            roles,
+            batch,
+            arc_scores,
+            config=config,
+            allowed=allowed,
+            probs=probs,
+            details=details,
         )
     crf = distribution(
         arc_scores, scorer.siblings(roles, batch), batch.lengths, config=config, allowed=allowed
@@ -95,7 +109,13 @@ def decode(
                 by_head = torch.where(missing[:, None, None], spanning.marginals, by_head)
             log_probs = torch.where(missing, spanning.log_prob(heads), log_probs)
         head_probs = by_head.gather(2, heads.unsqueeze(2)).squeeze(2)
-    return _decoded(scorer, roles, batch, heads, head_probs, log_probs, crossing)
+    decoded = _decoded(scorer, roles, batch, heads, head_probs, log_probs, crossing)
+    if not details:
+        return decoded
+    entropies = crf.entropy
+    if crossing is not None and crossing.any():
+        entropies = torch.where(missing, spanning.entropy, entropies)
+    return _with_details(decoded, by_head, entropies)
 
 
 @torch.inference_mode()
@@ -241,6 +261,7 @@ def _decode_long(
     config: Config,
     allowed: Tensor | None,
     probs: bool,
+    details: bool,
 ) -> Decoded:
     """The tree of one sentence whose sibling scores would not fit in memory all at once."""
     arcs = masked_heads(arc_scores, batch.lengths, allowed)[0]
@@ -266,7 +287,7 @@ def _decode_long(
         own = is_projective_tree(heads, batch.lengths, multiroot=multiroot)
         log_probs = torch.where(own, score - log_partition, float("-inf"))
     head_probs = by_head.gather(2, heads.unsqueeze(2)).squeeze(2)
-    return _decoded(
+    decoded = _decoded(
         scorer,
         roles,
         batch,
@@ -274,4 +295,14 @@ def _decode_long(
         head_probs if probs else None,
         log_probs if probs else None,
         missing.cpu().numpy(),
+    )
+    # The entropy would take the marginals of siblings, of which there are too many.
+    return _with_details(decoded, by_head, log_probs * math.nan) if details else decoded
+
+
+def _with_details(decoded: Decoded, marginals: Tensor, entropies: Tensor) -> Decoded:
+    return replace(
+        decoded,
+        marginals=marginals.float().cpu().numpy(),
+        entropies=entropies.double().cpu().numpy(),
     )

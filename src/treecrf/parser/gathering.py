@@ -20,6 +20,7 @@ class Gathered:
         self.encoded = encoded
         self.tokens: dict[str, npt.NDArray[Any]] = {}
         self.sentences: dict[str, npt.NDArray[Any]] = {}
+        self.marginals: dict[int, npt.NDArray[np.float32]] = {}  # [token, token] by sentence
 
     def add(self, rows: Integers, decoded: Decoded) -> None:
         """Take in the trees of the sentences with these numbers."""
@@ -33,7 +34,11 @@ class Gathered:
                     name, np.zeros(len(self.encoded.forms), values.dtype)
                 )
                 whole[token] = values[row, step]
-        for name in ("log_probs", "crossing"):
+        if decoded.marginals is not None:
+            for place, (number, length) in enumerate(zip(rows, lengths, strict=True)):
+                tokens = slice(int(length) + 1)
+                self.marginals[int(number)] = decoded.marginals[place, tokens, tokens]
+        for name in ("log_probs", "crossing", "entropies"):
             if (values := getattr(decoded, name)) is not None:
                 empty = np.zeros(len(self.encoded), values.dtype)
                 self.sentences.setdefault(name, empty)[rows] = values

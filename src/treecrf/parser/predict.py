@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from treecrf.nn.blank import blank_weights
+from treecrf.parser.analysis import Analysis, analyses
 from treecrf.parser.assigning import Assigner, TreeArrays
 from treecrf.parser.batch import Batch, allowed_arcs, cut_batches, make_batch
 from treecrf.parser.checkpoint import load_settings, load_vectors, load_weights, save_model
@@ -149,6 +150,7 @@ class Parser:
         constraints: Sequence[Mapping[int, int] | None] | None = None,
         forbidden: Sequence[Mapping[int, Collection[int]] | None] | None = None,
         decoder: Decoder | None = None,
+        probs: bool = True,
     ) -> list[Sentence]:
         """The trees of sentences.
 
@@ -160,7 +162,7 @@ class Parser:
         config = self._config(decoder)
         parsed: list[Sentence] = []
         for window in windows(zip(given, limits, strict=True), size=_size_of_pair):
-            parsed += self._parse_window(window, config)
+            parsed += self._parse_window(window, config, probs=probs)
         return parsed
 
     def parse_stream(
@@ -207,6 +209,19 @@ class Parser:
             if not ranked:
                 raise ParserError(f"{sentence.where}: no projective tree has the heads to be kept")
             yield ranked
+
+    def analyse(
+        self, sentences: Sequence[Sentence], limits: Sequence[Constraints]
+    ) -> list[Analysis]:
+        """The trees of sentences with all that is known of them, each under its constraints."""
+        for sentence, limit in zip(sentences, limits, strict=True):
+            limit.check(sentence)
+        encoded = encode(sentences, self.vocabulary, self.config)
+        try:
+            gathered = self._gather(encoded, limits, config=self.config, probs=True, details=True)
+        except NoAllowedTreeError as error:
+            raise error.named(sentences[error.row].where) from None
+        return analyses(gathered, self._assigner.assign(sentences, limits, gathered.arrays()))
 
     def distribution(
         self,
@@ -280,6 +295,17 @@ class Parser:
         probs: bool,
     ) -> TreeArrays:
         """The trees of encoded sentences as numbers: what is done on the device."""
+        return self._gather(encoded, limits, config=config, probs=probs, details=False).arrays()
+
+    def _gather(
+        self,
+        encoded: EncodedSentences,
+        limits: Sequence[Constraints],
+        *,
+        config: Config,
+        probs: bool,
+        details: bool,
+    ) -> Gathered:
         order = np.argsort(-encoded.lengths, kind="stable")
         gathered = Gathered(encoded)
         for rows in cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS[self.device.type]):
@@ -288,9 +314,16 @@ class Parser:
                 [limits[row] for row in batch.rows], batch.grid[1], device=self.device
             )
             with fast_products():
-                decoded = decode(self.scorer, batch, config=config, allowed=allowed, probs=probs)
+                decoded = decode(
+                    self.scorer,
+                    batch,
+                    config=config,
+                    allowed=allowed,
+                    probs=probs,
+                    details=details,
+                )
             gathered.add(batch.rows, decoded)
-        return gathered.arrays()
+        return gathered
 
 
 def _sentence(words: Words) -> Sentence:

@@ -1,0 +1,3 @@
+"""The service: parsers behind HTTP, for programs and for the page."""
+
+__all__: list[str] = []

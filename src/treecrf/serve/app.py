@@ -1,0 +1,106 @@
+"""The application: what is answered at which address."""
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.staticfiles import StaticFiles
+
+import treecrf
+from treecrf.parser import Parser
+from treecrf.serve.errors import ServeError
+from treecrf.serve.limits import Limits
+from treecrf.serve.metrics import Metrics
+from treecrf.serve.middleware import Counting, LimitedBody, SafeHeaders
+from treecrf.serve.parsing import parsing_routes
+from treecrf.serve.registry import Registry
+
+__all__ = ["STATIC", "create_app"]
+
+STATIC = Path(__file__).parent / "static"
+"""The page: plain files, served as they are."""
+
+_PATHS = frozenset({"/api/parse", "/api/models", "/process", "/models", "/healthz", "/metrics"})
+
+
+def create_app(
+    parsers: Mapping[str, Parser],
+    *,
+    limits: Limits | None = None,
+    routers: Sequence[APIRouter] = (),
+) -> FastAPI:
+    """The service for these models by name; the first is the default.
+
+    `routers` come before the files of the page. The models begin to work when the application is
+    started, and when it is shut down what is in hand is finished.
+    """
+    limits = limits or Limits()
+    metrics = Metrics()
+    registry = Registry(parsers, limits=limits, metrics=metrics)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        registry.start()
+        yield
+        registry.close()
+
+    app = FastAPI(
+        title="treecrf",
+        version=treecrf.__version__,
+        description="Dependency trees, and how probable each head is.",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+    )
+    app.state.registry = registry
+    app.add_middleware(LimitedBody, limits=limits)
+    app.add_middleware(SafeHeaders)
+    app.add_middleware(Counting, metrics=metrics, paths=_PATHS)
+    app.add_exception_handler(ServeError, _answer_error)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.include_router(parsing_routes(registry, limits))
+    app.include_router(_health_routes(registry, metrics))
+    for router in routers:
+        app.include_router(router)
+    app.mount("/", StaticFiles(directory=STATIC, html=True))
+    return app
+
+
+def _health_routes(registry: Registry, metrics: Metrics) -> APIRouter:
+    routes = APIRouter(tags=["health"])
+
+    @routes.get("/healthz", response_class=PlainTextResponse)
+    async def healthz() -> str:
+        """Whether the service answers."""
+        return "ok\n"
+
+    @routes.get("/metrics", response_class=PlainTextResponse)
+    async def metrics_text() -> Response:
+        """Counts and times, for Prometheus."""
+        waiting = {name: batcher.queued_words for name, batcher in registry.batchers.items()}
+        return Response(metrics.text(waiting), media_type="text/plain; version=0.0.4")
+
+    return routes
+
+
+async def _answer_error(request: Request, error: Any) -> Response:
+    headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
+    return JSONResponse({"detail": error.detail}, error.status, headers)
+
+
+async def _answer_invalid(request: Request, error: Any) -> Response:
+    """One line about the first thing that is wrong with a request."""
+    first = error.errors()[0]
+    place = ".".join(str(part) for part in first["loc"] if part != "body")
+    problem = first["msg"].removeprefix("Value error, ")
+    detail = f"{place}: {problem}" if place else problem
+    return JSONResponse({"detail": _printable(detail)}, 422)
+
+
+def _printable(text: str) -> str:
+    """Without what UTF-8 has no bytes for, which JSON may hold."""
+    return text.encode("utf-8", "replace").decode()

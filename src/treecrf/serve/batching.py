@@ -1,0 +1,215 @@
+"""Requests gathered into batches: whatever waits when the model is free is parsed together."""
+
+import asyncio
+import logging
+import math
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from treecrf.parser.errors import ParserError
+from treecrf.segment.errors import SegmentError
+from treecrf.serve.engine import Engine
+from treecrf.serve.errors import ServeError
+from treecrf.serve.metrics import Metrics
+from treecrf.serve.work import Job, Outcome, Task
+from treecrf.treebank.errors import TreebankError
+
+__all__ = ["Batcher"]
+
+# Enough words to keep the device busy, few enough that whoever comes next does not wait long.
+_BATCH_WORDS = {"cpu": 1_000, "cuda": 20_000}
+# No request takes more than this part of a batch as long as others wait.
+_SHARES = 8
+_LONGEST_WAIT = 60  # seconds that a client is told to stay away
+
+_log = logging.getLogger("treecrf.serve")
+
+
+class Batcher:
+    """A model, the thread that works with it, and the requests that wait for it.
+
+    There is no delay: the first request is parsed at once, and those that come meanwhile are the
+    next batch. A large request is parsed a share at a time, so that small ones pass it by.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        engine: Engine,
+        *,
+        metrics: Metrics,
+        queue_words: int,
+        batch_words: int | None = None,
+    ) -> None:
+        self.name = name
+        self.engine = engine
+        self.metrics = metrics
+        self._queue_words = queue_words
+        self._batch_words = batch_words or _BATCH_WORDS[engine.parser.device.type]
+        self._changed = threading.Condition()
+        self._waiting: deque[Job] = deque()
+        self._words = 0  # of all jobs that are not done
+        self._speed = 0.0  # words a second, lately
+        self._closing = False
+        self._thread = threading.Thread(
+            target=self._work, name=f"treecrf-serve-{name}", daemon=True
+        )
+
+    @property
+    def queued_words(self) -> int:
+        """Words of all requests that are in hand."""
+        return self._words
+
+    def start(self) -> None:
+        """Begin to work; before that, requests only wait."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Take no more requests, finish those that are here, and end."""
+        with self._changed:
+            self._closing = True
+            self._changed.notify_all()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    async def submit(self, job: Job, gone: Callable[[], Coroutine[Any, Any, None]]) -> list[str]:
+        """What becomes of a job; `gone` returns when nobody wants to know any more."""
+        with self._changed:
+            if self._closing:
+                raise ServeError(503, "the service is shutting down; try another", retry_after=5)
+            if self._words and self._words + job.words > self._queue_words:
+                raise self._refusal()
+            self._words += job.words
+            self._waiting.append(job)
+            self._changed.notify_all()
+        leaving = asyncio.ensure_future(gone())
+        either: set[asyncio.Future[Any]] = {job.future, leaving}
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if job.future.done():
+                return job.future.result()
+            raise ServeError(499, "the client has gone")
+        finally:
+            leaving.cancel()
+            if not job.future.done():
+                self._cancel(job)
+
+    def _refusal(self) -> ServeError:
+        seconds = self._words / self._speed if self._speed else 1
+        wait = min(max(1, math.ceil(seconds)), _LONGEST_WAIT)
+        return ServeError(
+            503,
+            f"the model {self.name!r} has {self._words:,} words waiting, and no more fit; try "
+            f"again in {wait} seconds",
+            retry_after=wait,
+        )
+
+    def _cancel(self, job: Job) -> None:
+        """Drop a job: at once where it waits, else when its share of a batch is done."""
+        with self._changed:
+            job.is_over = True
+            job.future.cancel()
+            if job in self._waiting:
+                self._waiting.remove(job)
+                self._words -= job.words
+
+    def _work(self) -> None:
+        while jobs := self._next_jobs():
+            started = time.perf_counter()
+            words = self._work_on(jobs)
+            seconds = time.perf_counter() - started
+            if words:
+                self.metrics.observe_batch(self.name, words, seconds)
+                self._speed += 0.2 * (words / seconds - self._speed)
+            with self._changed:
+                for job in jobs:
+                    if job.is_over:
+                        self._words -= job.words
+                    else:
+                        self._waiting.append(job)  # behind those that came meanwhile
+
+    def _next_jobs(self) -> list[Job]:
+        """The jobs of the next batch, as soon as there is one; none when all is over."""
+        share = self._batch_words // _SHARES
+        with self._changed:
+            self._changed.wait_for(lambda: self._waiting or self._closing)
+            jobs: list[Job] = []
+            words = 0
+            while self._waiting and words < self._batch_words:
+                job = self._waiting.popleft()
+                jobs.append(job)
+                words += min(job.words, share)
+            return jobs
+
+    def _work_on(self, jobs: list[Job]) -> int:
+        """Parse a share of each job, tell those that are done, and count the words."""
+        self._begin([job for job in jobs if job.tasks is None])
+        shares = self._share_out([job for job in jobs if not job.is_over])
+        outcomes = self._parse(shares)
+        for job, tasks in shares:
+            if job.is_over:
+                continue
+            try:
+                for task, outcome in zip(tasks, outcomes[job], strict=True):
+                    job.rendered.append(job.render(task, outcome))
+            except Exception as error:
+                self._fail(job, error)
+            else:
+                if not job.tasks:
+                    job.resolve()
+        return sum(len(task.sentence) for _, tasks in shares for task in tasks)
+
+    def _begin(self, jobs: list[Job]) -> None:
+        """Cut the texts of new jobs, all in one go, and make tasks of their sentences."""
+        texts = [job for job in jobs if isinstance(job.source, str)]
+        cut = {}
+        try:
+            segmented = self.engine.segment([str(job.source) for job in texts])
+            cut = dict(zip(texts, segmented, strict=True))
+        except Exception as error:
+            for job in texts:
+                self._fail(job, error)
+        for job in jobs:
+            if not job.is_over:
+                try:
+                    job.begin(cut[job] if job in cut else list(job.source))  # type: ignore[arg-type]
+                except Exception as error:
+                    self._fail(job, error)
+
+    def _share_out(self, jobs: list[Job]) -> list[tuple[Job, list[Task]]]:
+        """The next tasks of each job: a fair share first, then as many as there is room for."""
+        left = self._batch_words
+        taken: dict[Job, list[Task]] = {}
+        for job in jobs:
+            taken[job] = job.take(self._batch_words // _SHARES)
+            left -= sum(len(task.sentence) for task in taken[job])
+        for job in jobs:
+            while job.tasks and len(job.tasks[0].sentence) <= left:
+                more = job.take(left)
+                taken[job] += more
+                left -= sum(len(task.sentence) for task in more)
+        return list(taken.items())
+
+    def _parse(self, shares: list[tuple[Job, list[Task]]]) -> dict[Job, list[Outcome]]:
+        """What becomes of the tasks of each job; one that is impossible is so alone."""
+        try:
+            parsed = iter(self.engine.parse([task for _, tasks in shares for task in tasks]))
+            return {job: [next(parsed) for _ in tasks] for job, tasks in shares}
+        except Exception as error:
+            if len(shares) == 1:
+                self._fail(shares[0][0], error)
+                return {}
+        outcomes: dict[Job, list[Outcome]] = {}
+        for share in shares:
+            outcomes |= self._parse([share])
+        return outcomes
+
+    def _fail(self, job: Job, error: Exception) -> None:
+        if isinstance(error, (TreebankError, ParserError, SegmentError)):
+            error = ServeError(422, str(error))
+        elif not isinstance(error, ServeError):
+            _log.exception("a request failed", exc_info=error)
+        job.resolve(error)

@@ -1,0 +1,80 @@
+"""What one model does with tasks from many requests: cuts texts, and parses sentences together."""
+
+import re
+from collections.abc import Sequence
+
+from treecrf.parser import Parser
+from treecrf.parser.trees import TreeNamer
+from treecrf.serve.work import Outcome, Task
+from treecrf.treebank import Sentence, Token
+
+__all__ = ["Engine", "split_lines"]
+
+_WORD = re.compile(r"\S+")
+
+
+class Engine:
+    """A parser, used by one thread."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser = parser
+        # Marks of lifted arcs are the parser's own affair.
+        self.labels = sorted(set(TreeNamer(parser.vocabulary, parser.config).plain))
+
+    def segment(self, texts: Sequence[str]) -> list[list[Sentence]]:
+        """The sentences of texts, without trees."""
+        if not self.parser.has_segmenter:
+            return [split_lines(text) for text in texts]
+        return [self.parser.segmenter.segment(text) for text in texts]
+
+    def parse(self, tasks: Sequence[Task]) -> list[Outcome]:
+        """What becomes of each task."""
+        detailed = [task for task in tasks if task.details]
+        plain = [task.sentence for task in tasks if not task.details]
+        analyses = iter(
+            self.parser.analyse(
+                [task.sentence for task in detailed], [task.limit for task in detailed]
+            )
+        )
+        parsed = iter(self.parser.parse_tokens(plain, probs=False))
+        outcomes = []
+        for task in tasks:
+            if task.details:
+                analysis = next(analyses)
+                outcomes.append(Outcome(analysis.sentence, analysis, self._best(task)))
+            else:
+                outcomes.append(Outcome(next(parsed)))
+        return outcomes
+
+    def _best(self, task: Task) -> list[Sentence]:
+        """The best trees of one sentence, with the labels that are to be kept."""
+        if not task.topk:
+            return []
+        sentence, limit = task.sentence, task.limit
+        heads = [limit.held.get(word, -1) for word in range(1, len(sentence) + 1)]
+        held = sentence.with_tree(heads, ["_"] * len(heads))
+        ranked = []
+        for tree in next(self.parser.parse_best([held], task.topk, keep_heads=True)):
+            labels = [limit.labels.get(word, old) for word, old in enumerate(tree.deprels, 1)]
+            ranked.append(tree.with_tree(tree.heads, labels, probs=tree.probs))
+        return ranked
+
+
+def split_lines(text: str) -> list[Sentence]:
+    """The sentences of text that has one a line, with white space between the words."""
+    sentences = []
+    place = 0
+    for line in text.splitlines(keepends=True):
+        tokens = [
+            Token(
+                number,
+                match[0],
+                misc=f"TokenRange={place + match.start()}:{place + match.end()}",
+            )
+            for number, match in enumerate(_WORD.finditer(line), 1)
+        ]
+        if tokens:
+            comment = "# text = " + " ".join(token.form for token in tokens)
+            sentences.append(Sentence.from_tokens(tokens, comments=[comment]))
+        place += len(line)
+    return sentences

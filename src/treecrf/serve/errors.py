@@ -1,0 +1,13 @@
+"""The one exception of this layer."""
+
+__all__ = ["ServeError"]
+
+
+class ServeError(ValueError):
+    """What the service answers instead of a result: an HTTP status, what is wrong, what to do."""
+
+    def __init__(self, status: int, detail: str, *, retry_after: int | None = None) -> None:
+        super().__init__(detail)
+        self.status = status
+        self.detail = detail
+        self.retry_after = retry_after

@@ -1,0 +1,110 @@
+"""What every request passes through: bounds on its body, headers for browsers, and counting."""
+
+import asyncio
+import time
+
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from treecrf.serve.limits import Limits
+from treecrf.serve.metrics import Metrics
+
+__all__ = ["Counting", "LimitedBody", "SafeHeaders"]
+
+# The page loads nothing from elsewhere and runs no script that is not a file of ours.
+_HEADERS = {
+    b"content-security-policy": b"default-src 'self'; style-src 'self' 'unsafe-inline'; "
+    b"img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; "
+    b"frame-ancestors 'none'",
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+}
+
+
+class LimitedBody:
+    """Refuses bodies that are too long as soon as that is known, and clients that stop sending."""
+
+    def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
+        self.app = app
+        self.most = limits.body_bytes
+        self.seconds = limits.receive_seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        announced = dict(scope["headers"]).get(b"content-length", b"0")
+        received = int(announced) if announced.isdigit() else 0
+        too_long = received > self.most
+        received = 0
+        whole = False
+
+        async def limited() -> Message:
+            nonlocal received, whole
+            if whole:  # what comes now is that the client has gone
+                return await receive()
+            if too_long:
+                raise self._too_long()
+            try:
+                message = await asyncio.wait_for(receive(), self.seconds)
+            except TimeoutError:
+                raise HTTPException(
+                    408, f"nothing of the body came for {self.seconds:g} seconds"
+                ) from None
+            received += len(message.get("body", b""))
+            if received > self.most:
+                raise self._too_long()
+            whole = not message.get("more_body", False)
+            return message
+
+        await self.app(scope, limited, send)
+
+    def _too_long(self) -> HTTPException:
+        return HTTPException(
+            413, f"the body has more than {self.most:,} bytes; send the text in pieces"
+        )
+
+
+class SafeHeaders:
+    """Tells browsers what the pages of this service may do."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                present = {name.lower() for name, _ in message["headers"]}
+                added = [(n, value) for n, value in _HEADERS.items() if n not in present]
+                message = {**message, "headers": [*message["headers"], *added]}
+            await send(message)
+
+        await self.app(scope, receive, with_headers)
+
+
+class Counting:
+    """Counts requests by path and status, and times them."""
+
+    def __init__(self, app: ASGIApp, *, metrics: Metrics, paths: frozenset[str]) -> None:
+        self.app = app
+        self.metrics = metrics
+        self.paths = paths  # others count as one, so that no client can make any number of them
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        status = 500
+
+        async def watched(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        finally:
+            path = scope["path"] if scope["path"] in self.paths else "other"
+            self.metrics.observe_request(path, status, time.perf_counter() - started)

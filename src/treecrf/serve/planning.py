@@ -1,0 +1,130 @@
+"""Checks of a request to `/api/parse`, and the tasks that it is made into."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from treecrf.parser.constraints import Constraints
+from treecrf.serve.errors import ServeError
+from treecrf.serve.limits import Limits
+from treecrf.serve.schemas import ParseRequest
+from treecrf.serve.work import Task
+from treecrf.treebank import Sentence
+
+__all__ = ["check_lengths", "check_size", "plan_tasks", "sentences_of"]
+
+Value = TypeVar("Value")
+
+# What cannot stand in a cell of CoNLL-U, and what would be taken for the end of a line elsewhere.
+_UNFIT = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
+
+
+def sentences_of(tokens: Sequence[Sequence[str]]) -> list[Sentence]:
+    """The sentences of a request that has words; an error names the word that cannot be one."""
+    sentences = []
+    for number, words in enumerate(tokens, 1):
+        if not words:
+            raise ServeError(422, f"sentence {number} has no words; leave it out")
+        for place, word in enumerate(words, 1):
+            if not word.strip() or _UNFIT.search(word):
+                raise ServeError(
+                    422,
+                    f"word {place} of sentence {number} is {word[:40]!r}: a word has no tabs, line "
+                    "breaks or control characters, and is not empty",
+                )
+        sentences.append(Sentence(words, comments=["# text = " + " ".join(words)]))
+    return sentences
+
+
+def check_size(words: int, limits: Limits) -> None:
+    """An error where a request is too large for any queue."""
+    most = min(limits.request_words, limits.queue_words)
+    if words > most:
+        raise ServeError(
+            413,
+            f"this is about {words:,} words, and a request may have {most:,}; send it in pieces",
+        )
+
+
+def check_lengths(sentences: Sequence[Sentence], limits: Limits) -> None:
+    """An error where a sentence is too long."""
+    for number, sentence in enumerate(sentences, 1):
+        if len(sentence) > limits.sentence_words:
+            raise ServeError(
+                413,
+                f"sentence {number} has {len(sentence):,} words, and one may have "
+                f"{limits.sentence_words:,}; split it",
+            )
+
+
+def plan_tasks(
+    request: ParseRequest, sentences: Sequence[Sentence], *, limits: Limits, multiroot: bool
+) -> list[Task]:
+    """A task for each sentence, its constraints checked."""
+    check_lengths(sentences, limits)
+    held = _one_each("constraints", request.constraints, len(sentences))
+    labels = _one_each("labels", request.labels, len(sentences))
+    tasks = []
+    for number, (sentence, heads, relations) in enumerate(
+        zip(sentences, held, labels, strict=True), 1
+    ):
+        _check_heads(heads, f"sentence {number}", words=len(sentence), multiroot=multiroot)
+        _check_labels(relations, f"sentence {number}", words=len(sentence))
+        limit = Constraints(held=heads, labels=relations)
+        tasks.append(Task(sentence, limit, details=True, topk=request.topk or 0))
+    return tasks
+
+
+def _one_each(
+    name: str, given: Sequence[Mapping[int, Value | None] | None] | None, count: int
+) -> list[dict[int, Value]]:
+    """What is given for each sentence, without what is null."""
+    if given is None:
+        return [{} for _ in range(count)]
+    if len(given) != count:
+        raise ServeError(
+            422, f"`{name}` has {len(given)} items for {count} sentences; give one for each"
+        )
+    return [
+        {word: value for word, value in (items or {}).items() if value is not None}
+        for items in given
+    ]
+
+
+def _check_heads(heads: Mapping[int, int], where: str, *, words: int, multiroot: bool) -> None:
+    """An error where no tree can have these heads, which says which of them are in the way."""
+    for word, head in heads.items():
+        if not (1 <= word <= words and 0 <= head <= words):
+            raise ServeError(
+                422,
+                f"{where}: a constraint on word {word} and head {head}, but there are {words} "
+                "words (1 is the first; head 0 is the root)",
+            )
+    roots = [word for word, head in heads.items() if head == 0]
+    if len(roots) > 1 and not multiroot:
+        raise ServeError(
+            422,
+            f"{where}: words {roots[0]} and {roots[1]} are both to be the root, and this model "
+            "knows one root only; free one of them",
+        )
+    for start in heads:
+        path = [start]
+        while (head := heads.get(path[-1], 0)) and head not in path:
+            path.append(head)
+        if head == start:
+            circle = " -> ".join(map(str, [*path, start]))
+            raise ServeError(
+                422, f"{where}: the heads run in a circle ({circle}); free one of them"
+            )
+
+
+def _check_labels(labels: Mapping[int, str], where: str, *, words: int) -> None:
+    for word, label in labels.items():
+        if not 1 <= word <= words:
+            raise ServeError(422, f"{where}: a label for word {word}, but there are {words} words")
+        if not label.strip() or _UNFIT.search(label):
+            raise ServeError(
+                422,
+                f"{where}: the label of word {word} is {label[:40]!r}: a label has no tabs, line "
+                "breaks or control characters, and is not empty",
+            )

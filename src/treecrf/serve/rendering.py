@@ -1,0 +1,101 @@
+"""Trees as `/api/parse` gives them: JSON with probabilities, places in the text and CoNLL-U."""
+
+import json
+import math
+import re
+from typing import Any
+
+import numpy as np
+
+from treecrf.parser.analysis import Analysis
+from treecrf.serve.work import Outcome, Task
+from treecrf.treebank import Sentence
+from treecrf.treebank.probs import log_prob
+
+__all__ = ["render_json"]
+
+_RANGE = re.compile(r"(?:^|\|)TokenRange=(\d+):(\d+)")
+_DIGITS = 6
+
+Place = tuple[int | None, int | None]
+
+
+def render_json(task: Task, outcome: Outcome, *, alternatives: int, marginals: bool) -> str:
+    """A sentence of a ParseResponse."""
+    analysis = outcome.analysis
+    assert analysis is not None
+    sentence = outcome.sentence
+    value: dict[str, Any] = {
+        "text": sentence.text if sentence.comments else " ".join(sentence.forms),
+        "tokens": _tokens(task, analysis, alternatives),
+        "log_prob": _finite(analysis.log_prob),
+        "entropy": _finite(analysis.entropy),
+    }
+    if marginals:
+        value["marginals"] = np.round(analysis.marginals.astype(np.float64), _DIGITS).tolist()
+    if task.topk:
+        value["best"] = [
+            {"heads": tree.heads, "deprels": tree.deprels, "log_prob": log_prob(tree)}
+            for tree in outcome.best
+        ]
+    value["conllu"] = sentence.to_conllu()
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _tokens(task: Task, analysis: Analysis, alternatives: int) -> list[dict[str, Any]]:
+    sentence = analysis.sentence
+    assert sentence.probs is not None
+    words = zip(
+        sentence.forms,
+        sentence.column("upos"),
+        sentence.heads,
+        sentence.deprels,
+        np.round(sentence.probs, _DIGITS).tolist(),
+        _places(task.sentence),
+        _likely_heads(analysis, alternatives),
+        strict=True,
+    )
+    return [
+        {
+            "id": number,
+            "form": form,
+            "upos": None if upos == "_" else upos,
+            "head": head,
+            "deprel": deprel,
+            "prob": prob,
+            "fixed": number in task.limit.held,
+            "start": start,
+            "end": end,
+            "heads": heads,
+        }
+        for number, (form, upos, head, deprel, prob, (start, end), heads) in enumerate(words, 1)
+    ]
+
+
+def _likely_heads(analysis: Analysis, count: int) -> list[list[dict[str, float]]]:
+    """The most probable heads of each word, best first; those that round to nothing are none."""
+    probs = np.round(analysis.marginals[1:].astype(np.float64), _DIGITS)
+    words = len(probs)
+    probs[np.arange(words), np.arange(1, words + 1)] = 0  # of `local`, which may choose itself
+    order = np.argsort(-probs, axis=1, kind="stable")[:, :count]
+    chosen = np.take_along_axis(probs, order, axis=1)
+    return [
+        [{"head": head, "prob": prob} for head, prob in zip(*row, strict=True) if prob > 0]
+        for row in zip(order.tolist(), chosen.tolist(), strict=True)
+    ]
+
+
+def _places(sentence: Sentence) -> list[Place]:
+    """Where words are in the text, as the segmenter said it."""
+    found = [_RANGE.search(misc) for misc in sentence.column("misc")]
+    places: list[Place] = [(int(m[1]), int(m[2])) if m else (None, None) for m in found]
+    if not all(found) and "TokenRange=" in sentence.to_conllu():  # words of multiword tokens
+        for multiword in sentence.copy().multiwords:
+            if match := _RANGE.search(multiword.misc):
+                for word in range(multiword.first, multiword.last + 1):
+                    places[word - 1] = int(match[1]), int(match[2])
+    return places
+
+
+def _finite(number: float) -> float | None:
+    return round(number, _DIGITS) if math.isfinite(number) else None

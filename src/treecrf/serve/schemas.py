@@ -1,0 +1,177 @@
+"""What `/api/parse` and `/api/models` take and give, as OpenAPI describes it."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+__all__ = [
+    "Best",
+    "Error",
+    "Head",
+    "Model",
+    "Models",
+    "ParseRequest",
+    "ParseResponse",
+    "ParsedSentence",
+    "ParsedToken",
+]
+
+# More trees than these nobody reads, and each costs.
+MOST_TREES = 50
+
+
+def _encodable(text: str) -> str:
+    """An error for halves of characters: JSON can hold them, but no answer."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        half = ascii(text[error.start])
+        raise ValueError(f"character {error.start + 1} is half a character ({half})") from None
+    return text
+
+
+Text = Annotated[str, AfterValidator(_encodable)]
+
+
+class ParseRequest(BaseModel):
+    """Text or words to parse, one of them, and what to say of the trees."""
+
+    model_config = ConfigDict(
+        extra="forbid",  # a misspelt name would be an option that silently does nothing
+        json_schema_extra={
+            "examples": [
+                {"text": "I saw Sarah with a telescope."},
+                {"tokens": [["I", "saw", "her"]], "constraints": [{"3": 2}], "topk": 3},
+            ]
+        },
+    )
+
+    model: Annotated[
+        Text | None, Field(description="A name of `/api/models`; without it, the default.")
+    ] = None
+    text: Annotated[
+        Text | None,
+        Field(
+            description="Raw text. A model without a segmenter takes it as a sentence a line with "
+            "spaces between the words."
+        ),
+    ] = None
+    tokens: Annotated[
+        list[list[Text]] | None, Field(description="Sentences that are split into words.")
+    ] = None
+    marginals: Annotated[
+        bool, Field(description="Give the probability of every arc of each sentence.")
+    ] = False
+    topk: Annotated[
+        int | None,
+        Field(ge=1, le=MOST_TREES, description="Give so many of the best trees."),
+    ] = None
+    constraints: Annotated[
+        list[dict[int, int | None] | None] | None,
+        Field(
+            description="An object for each sentence: the head that a word must have, by the "
+            "number of the word. Words are numbered from 1; head 0 is the root; null is no "
+            "constraint."
+        ),
+    ] = None
+    labels: Annotated[
+        list[dict[int, Text | None] | None] | None,
+        Field(
+            description="An object for each sentence: the relation that a word must have, by the "
+            "number of the word; null is no constraint."
+        ),
+    ] = None
+    alternatives: Annotated[
+        int, Field(ge=0, le=100, description="How many heads to list for each word.")
+    ] = 5
+
+    @model_validator(mode="after")
+    def _one_of_two(self) -> "ParseRequest":
+        if (self.text is None) == (self.tokens is None):
+            raise ValueError("give `text` or `tokens`, one of them")
+        return self
+
+
+class Head(BaseModel):
+    """A head that a word might have."""
+
+    head: int
+    prob: float
+
+
+class ParsedToken(BaseModel):
+    """A word with its head and relation, and how sure the model is of the head."""
+
+    id: int
+    form: str
+    upos: str | None
+    head: int
+    deprel: str
+    prob: float
+    fixed: Annotated[bool, Field(description="Whether a constraint says what its head is.")]
+    start: Annotated[
+        int | None,
+        Field(
+            description="Where it starts in the text that was given, in Unicode code points; null "
+            "of words that were given as such. Words of a multiword token have its place."
+        ),
+    ]
+    end: Annotated[int | None, Field(description="Where it ends.")]
+    heads: Annotated[list[Head], Field(description="The most probable ones, best first.")]
+
+
+class Best(BaseModel):
+    """One of the best trees."""
+
+    heads: list[int]
+    deprels: list[str]
+    log_prob: float | None
+
+
+class ParsedSentence(BaseModel):
+    """A sentence with its tree."""
+
+    text: str
+    tokens: list[ParsedToken]
+    log_prob: Annotated[
+        float | None,
+        Field(description="Of the tree; null of a tree that crosses and the model cannot weigh."),
+    ]
+    entropy: Annotated[float, Field(description="Of the distribution over trees, in nats.")]
+    marginals: Annotated[
+        list[list[float]] | None,
+        Field(
+            description="If asked for: a row for the root symbol and each word, and in it the "
+            "probability of each head, 0 first."
+        ),
+    ] = None
+    best: Annotated[list[Best] | None, Field(description="If asked for.")] = None
+    conllu: str
+
+
+class ParseResponse(BaseModel):
+    """The trees, and the model that gave them."""
+
+    model: str
+    sentences: list[ParsedSentence]
+
+
+class Model(BaseModel):
+    """A model that is served."""
+
+    name: str
+    labels: list[str]
+    segmenter: Annotated[bool, Field(description="Whether it cuts raw text.")]
+
+
+class Models(BaseModel):
+    """The models that are served, and which one is taken where a request names none."""
+
+    models: list[Model]
+    default: str
+
+
+class Error(BaseModel):
+    """What is wrong, and what to do about it."""
+
+    detail: str

@@ -1,0 +1,95 @@
+"""What waits for a model: jobs, each of which is a request, made of tasks, each a sentence."""
+
+import asyncio
+import contextlib
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from treecrf.parser.analysis import Analysis
+from treecrf.parser.constraints import FREE, Constraints
+from treecrf.treebank import Sentence
+
+__all__ = ["Job", "Outcome", "Task", "estimated_words"]
+
+_CHARACTERS_A_WORD = 4  # with the space; too many words are counted rather than too few
+
+
+def estimated_words(text: str) -> int:
+    """How many words a text is taken for until it is cut."""
+    return 1 + len(text) // _CHARACTERS_A_WORD
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A sentence to be parsed, and what is wanted of it."""
+
+    sentence: Sentence
+    limit: Constraints = FREE
+    details: bool = False
+    topk: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a task."""
+
+    sentence: Sentence
+    analysis: Analysis | None = None
+    """Where details were asked for."""
+    best: Sequence[Sentence] = ()
+
+
+class Job:
+    """The work of one request: raw text or sentences in, one string a sentence out.
+
+    `plan` makes tasks of the sentences, or raises an error that the client gets to see; `render`
+    makes a string of what becomes of each. Both run in the thread of the model, so that no large
+    request holds up the loop that all connections share.
+    """
+
+    def __init__(
+        self,
+        source: str | list[Sentence],
+        *,
+        plan: Callable[[list[Sentence]], list[Task]],
+        render: Callable[[Task, Outcome], str],
+    ) -> None:
+        self.source = source
+        self.words = (
+            estimated_words(source) if isinstance(source, str) else sum(map(len, source))
+        ) or 1
+        self.plan = plan
+        self.render = render
+        self.tasks: deque[Task] | None = None  # until the text is cut
+        self.rendered: list[str] = []
+        self.is_over = False  # told to the request, or of no use to it any more
+        self.loop = asyncio.get_running_loop()
+        self.future: asyncio.Future[list[str]] = self.loop.create_future()
+
+    def begin(self, sentences: list[Sentence]) -> None:
+        """Take the sentences of the source, which may turn out to be impossible."""
+        self.tasks = deque(self.plan(sentences))
+
+    def take(self, words: int) -> list[Task]:
+        """The next tasks of at most so many words; a long sentence comes alone."""
+        taken: list[Task] = []
+        while self.tasks and (not taken or words >= len(self.tasks[0].sentence)):
+            words -= len(self.tasks[0].sentence)
+            taken.append(self.tasks.popleft())
+        return taken
+
+    def resolve(self, error: Exception | None = None) -> None:
+        """Tell the request that waits, in its own thread, what there is."""
+        self.is_over = True
+
+        def tell() -> None:
+            if self.future.done():  # the client has gone
+                return
+            if error is None:
+                self.future.set_result(self.rendered)
+            else:
+                self.future.set_exception(error)
+
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
+            self.loop.call_soon_threadsafe(tell)
