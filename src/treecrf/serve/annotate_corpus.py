@@ -1,4 +1,4 @@
-"""The sentences of a corpus of any size, each at hand by its number, in a file and not in memory."""
+"""The sentences of a corpus of any size, each at hand by its number: in a file, not in memory."""
 
 import io
 import os
@@ -18,7 +18,7 @@ class Corpus:
     """
 
     def __init__(self) -> None:
-        self._file = tempfile.TemporaryFile(prefix="treecrf-annotate-")
+        self._file = tempfile.TemporaryFile(prefix="treecrf-annotate-")  # noqa: SIM115
         self._ends = array("q", [0])
 
     def __len__(self) -> int:

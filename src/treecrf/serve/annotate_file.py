@@ -1,8 +1,8 @@
 """What a person has confirmed about a corpus, in a file that training takes as it is.
 
-The file is all there is: it has the confirmed heads and labels, `_` for the rest, and in a comment of
-each sentence its number in the corpus and whether it is done. It is replaced as a whole after each
-action, so that a process killed at any moment leaves the last one or the one before.
+The file is all there is: it has the confirmed heads and labels, `_` for the rest, and in a comment
+of each sentence its number in the corpus and whether it is done. It is replaced as a whole after
+each action, so that a process killed at any moment leaves the last one or the one before.
 """
 
 import os
@@ -55,8 +55,8 @@ class Annotations:
         found = [match for line in sentence.comments if (match := _COMMENT.match(line))]
         if not found:
             raise sentence.error(
-                "no comment `# annotate = ...`: this file was not made by `treecrf annotate`, which "
-                "would overwrite it; give another --out"
+                "no comment `# annotate = ...`: this file was not made by `treecrf annotate`, and "
+                "would be overwritten; give another --out"
             )
         number = int(found[-1][1])
         state: State = found[-1][2]  # type: ignore[assignment]

@@ -42,7 +42,7 @@ class Asking:
 class Queue:
     """The numbers of sentences in the order they are asked about, and those that are left out."""
 
-    numbers: array[int]
+    numbers: "array[int]"
     too_long: int
     sure: int
     """Sentences without a word that is worth asking about."""

@@ -4,6 +4,7 @@ import signal
 from collections.abc import Mapping, Sequence
 
 import uvicorn
+from fastapi import APIRouter
 
 import treecrf
 from treecrf.parser import Parser, ParserError
@@ -29,10 +30,15 @@ def load_models(named: Sequence[str], *, device: str) -> dict[str, Parser]:
 
 
 def run_server(
-    parsers: Mapping[str, Parser], *, host: str, port: int, limits: Limits | None = None
+    parsers: Mapping[str, Parser],
+    *,
+    host: str,
+    port: int,
+    limits: Limits | None = None,
+    routers: Sequence[APIRouter] = (),
 ) -> None:
     """Serve until SIGTERM or Ctrl-C; what is in hand then is finished first."""
-    app = create_app(parsers, limits=limits)
+    app = create_app(parsers, limits=limits, routers=routers)
     # uvicorn ends in order and then sends itself the signal again, which shall do no more.
     signal.signal(signal.SIGTERM, lambda *_: None)
     uvicorn.run(app, host=host, port=port, log_level="warning")

@@ -33,7 +33,7 @@ export class Details {
   show(tokens, id, isChosen) {
     const token = tokens[id - 1];
     this.#id = id;
-    this.#shown = [...token.heads];
+    this.#shown = token.heads.filter((other) => other.prob >= 0.001 || other.head === token.head);
     if (!this.#shown.some((other) => other.head === token.head)) {
       this.#shown.unshift({ head: token.head, prob: token.prob });
     }

@@ -1,11 +1,12 @@
 // A sentence to work on: its tree, what is fixed in it, undo and redo, the best trees, downloads.
 
 import { Details } from "./details.js";
-import { button, element } from "./dom.js";
+import { element } from "./dom.js";
 import { save, svgFile, withTree } from "./downloads.js";
 import { History } from "./history.js";
 import { chooseLabel } from "./labels.js";
 import { TreeTable } from "./table.js";
+import { Toolbar } from "./toolbar.js";
 import { TreeView } from "./tree.js";
 import { percent } from "./scale.js";
 
@@ -16,14 +17,18 @@ export class Editor {
   #ranked = null; // the best trees under what is fixed now, once somebody asked
   #rank = 0; // which of them is shown; 0 is the tree of the surest heads
   #turn = 0;
+  #wanted = null; // what was decided last, as long as it is being decoded
 
   /**
    * `answer` is a sentence as the service gives it and `decisions` what is fixed in it: `heads` and
    * `labels` by word. `decode(decisions)` asks for it again; `best(decisions, k)`, where given, for
-   * its best trees; `restored(decisions)`, where given, is told of undo and redo.
+   * its best trees; `restored(decisions)`, where given, is told of undo and redo. With `confirming`,
+   * an arc that is fixed as it is has its label fixed too.
    */
-  constructor({ answer, decisions, labels, name, file, decode, best, restored, asked = [] }) {
-    Object.assign(this, { labels, name, file, decode, best, restored });
+  constructor({ answer, decisions, labels, name, file, decode, best, restored, ...more }) {
+    const { asked = [], confirming = false } = more;
+    Object.assign(this, { labels, name, decode, best, restored, confirming });
+    this.settled = Promise.resolve(); // when the last decision is shown
     this.asked = new Set(asked);
     this.conllu = answer.conllu;
     this.#history = new History({ decisions: decisions ?? { heads: {}, labels: {} }, answer });
@@ -41,6 +46,17 @@ export class Editor {
     this.tree = new TreeView(actions);
     this.details = new Details(actions);
     this.table = new TreeTable(actions);
+    this.toolbar = new Toolbar({
+      undo: () => this.undo(),
+      redo: () => this.redo(),
+      freeAll: () => this.freeAll(),
+      step: best ? (by) => this.step(by) : null,
+      download: {
+        "CoNLL-U": () => save(`${file}.conllu`, "text/plain", this.toConllu()),
+        JSON: () => save(`${file}.json`, "application/json", `${JSON.stringify(this.toJson(), null, 2)}\n`),
+        SVG: () => save(`${file}.svg`, "image/svg+xml", svgFile(this.tokens, this.answer.text)),
+      },
+    });
     this.status = element("p", { class: "status", role: "status" });
     this.problem = element("p", { class: "problem", role: "alert", hidden: true });
     this.facts = element("p", { class: "facts" });
@@ -48,7 +64,7 @@ export class Editor {
       "article",
       { class: "sentence", "aria-label": name },
       element("header", {}, element("h2", {}, answer.text), this.facts),
-      this.#toolbar(),
+      this.toolbar.node,
       this.tree.node,
       this.details.node,
       this.status,
@@ -67,6 +83,11 @@ export class Editor {
     return this.#history.present.answer;
   }
 
+  /** What was decided last, even if it is not shown yet: two quick decisions are both taken. */
+  get #latest() {
+    return this.#wanted ?? this.decisions;
+  }
+
   /** The words of the tree that is shown. */
   get tokens() {
     const tokens = this.answer.tokens;
@@ -77,26 +98,29 @@ export class Editor {
       ...token,
       head: heads[index],
       deprel: deprels[index],
-      prob: marginals[marginals.length > tokens.length ? index + 1 : index][heads[index]],
+      prob: marginals[token.id][heads[index]],
     }));
   }
 
   /** Fix the head of a word: the rest is decoded again around it. */
   fix(dependent, head) {
     if (dependent === head) return;
-    const { heads, labels } = this.decisions;
+    const { heads, labels } = this.#latest;
     const token = this.tokens[dependent - 1];
     const kept = { ...labels };
     if (token.head !== head) delete kept[dependent]; // it was of another arc
-    const form = head === 0 ? "the root" : `«${this.tokens[head - 1].form}»`;
-    const says = head === 0 ? `«${token.form}» is fixed as the root.` : `The head of «${token.form}» is fixed: ${form}.`;
+    else if (this.confirming) kept[dependent] = token.deprel;
+    const says =
+      head === 0
+        ? `«${token.form}» is fixed as the root.`
+        : `The head of «${token.form}» is fixed: «${this.tokens[head - 1].form}».`;
     this.change({ heads: { ...heads, [dependent]: head }, labels: kept }, says, dependent);
   }
 
   /** Let the parser choose the head and the relation of a word again. */
   free(dependent) {
-    const heads = { ...this.decisions.heads };
-    const labels = { ...this.decisions.labels };
+    const heads = { ...this.#latest.heads };
+    const labels = { ...this.#latest.labels };
     delete heads[dependent];
     delete labels[dependent];
     this.change({ heads, labels }, `«${this.tokens[dependent - 1].form}» is free again.`, dependent);
@@ -112,8 +136,8 @@ export class Editor {
       fixed: dependent in this.decisions.labels,
     });
     if (label === undefined) return;
-    const heads = { ...this.decisions.heads, [dependent]: token.head };
-    const labels = { ...this.decisions.labels };
+    const heads = { ...this.#latest.heads, [dependent]: token.head };
+    const labels = { ...this.#latest.labels };
     if (label === null) delete labels[dependent];
     else labels[dependent] = label;
     const says = label === null ? "is for the parser to choose" : `is fixed: ${label}`;
@@ -121,18 +145,27 @@ export class Editor {
   }
 
   /** Decide something and see what comes of it; `says` is what is announced. */
-  async change(decisions, says, dependent) {
+  change(decisions, says, dependent) {
+    this.settled = this.#change(decisions, says, dependent);
+    return this.settled;
+  }
+
+  async #change(decisions, says, dependent) {
     const turn = (this.#turn += 1);
     const started = performance.now();
+    this.#wanted = decisions;
     this.node.setAttribute("aria-busy", "true");
     let answer;
     try {
       answer = await this.decode(decisions);
     } catch (error) {
-      if (turn === this.#turn) this.#fail(error);
+      if (turn === this.#turn) this.fail(error);
       return false;
     } finally {
-      if (turn === this.#turn) this.node.removeAttribute("aria-busy");
+      if (turn === this.#turn) {
+        this.#wanted = null;
+        this.node.removeAttribute("aria-busy");
+      }
     }
     if (turn !== this.#turn) return false; // another decision has been taken since
     const before = this.tokens;
@@ -142,23 +175,28 @@ export class Editor {
   }
 
   undo() {
-    this.#travel(() => this.#history.undo(), "Undone.", "There is nothing to undo.");
+    return this.#travel("undo", "redo", "Undone.");
   }
 
   redo() {
-    this.#travel(() => this.#history.redo(), "Done again.", "There is nothing to do again.");
+    return this.#travel("redo", "undo", "Done again.");
   }
 
-  #travel(go, says, otherwise) {
-    this.#turn += 1; // what is being asked for comes too late
+  async #travel(way, back, says) {
+    if (this.#wanted) return; // it would be unclear what is undone
     const before = this.tokens;
     const started = performance.now();
-    if (!go()) {
-      this.status.textContent = otherwise;
+    if (!this.#history[way]()) {
+      this.status.textContent = `There is nothing to ${way}.`;
       return;
     }
     this.#showPresent(before, { says, started });
-    this.restored?.(this.decisions);
+    try {
+      await this.restored?.(this.decisions);
+    } catch (error) {
+      this.#history[back]();
+      this.fail(error);
+    }
   }
 
   /** Free every word. */
@@ -177,7 +215,7 @@ export class Editor {
         if (turn !== this.#turn) return;
         this.#ranked = ranked;
       } catch (error) {
-        this.#fail(error);
+        this.fail(error);
         return;
       }
     }
@@ -193,7 +231,8 @@ export class Editor {
   #rankText() {
     const { best } = this.#ranked;
     const { log_prob: logProb } = best[this.#rank - 1];
-    return `Tree ${this.#rank} of the ${best.length} best, ${percent(Math.exp(logProb))} probable.`;
+    const chance = logProb === null ? "" : `, ${percent(Math.exp(logProb))} probable`;
+    return `Tree ${this.#rank} of the ${best.length} best${chance}.`;
   }
 
   #showPresent(before, { says, dependent, started }) {
@@ -201,6 +240,7 @@ export class Editor {
     this.#rank = 0;
     this.problem.hidden = true;
     const changed = changedWords(before, this.tokens);
+    if (dependent) this.details.show(this.tokens, dependent, false);
     this.#draw(changed);
     const others = changed.filter((id) => id !== dependent);
     const names = others.slice(0, 6).map((id) => `«${this.tokens[id - 1].form}»`);
@@ -214,7 +254,8 @@ export class Editor {
     this.status.append(element("span", { class: "time" }, `${milliseconds} ms`));
   }
 
-  #fail(error) {
+  /** Say what went wrong; the tree is that of before. */
+  fail(error) {
     this.problem.textContent = error.message;
     this.problem.hidden = false;
     this.#draw(); // what could not be done is not shown, not in the table either
@@ -239,36 +280,13 @@ export class Editor {
     const held = Object.keys(this.decisions.heads).length;
     if (held) facts.push(`${held} fixed`);
     this.facts.textContent = facts.join(" · ");
-    this.undoButton.disabled = !this.#history.canUndo;
-    this.redoButton.disabled = !this.#history.canRedo;
-    this.freeButton.disabled = held === 0;
-    if (this.rankLabel) {
-      this.rankLabel.textContent = this.#rank ? `${this.#rank} of ${this.#ranked.best.length} best` : "surest";
-      this.previousButton.disabled = this.#rank === 0;
-      this.nextButton.disabled = this.#ranked !== null && this.#rank >= this.#ranked.best.length;
-    }
-  }
-
-  #toolbar() {
-    this.undoButton = button("↶", { title: "Undo", keys: "Ctrl+Z", press: () => this.undo() });
-    this.redoButton = button("↷", { title: "Redo", keys: "Ctrl+Y", press: () => this.redo() });
-    this.freeButton = button("Free all", { press: () => this.freeAll() });
-    const groups = [[this.undoButton, this.redoButton, this.freeButton]];
-    if (this.best) {
-      this.previousButton = button("‹", { title: "Better tree", keys: "[", press: () => this.step(-1) });
-      this.rankLabel = element("span", { class: "rank" });
-      this.nextButton = button("›", { title: "Next best tree", keys: "]", press: () => this.step(1) });
-      groups.push([element("span", { class: "group-name" }, "Tree"), this.previousButton, this.rankLabel, this.nextButton]);
-    }
-    const download = (text, press) => button(text, { title: `Download ${text}`, press });
-    groups.push([
-      element("span", { class: "group-name" }, "Download"),
-      download("CoNLL-U", () => save(`${this.file}.conllu`, "text/plain", this.toConllu())),
-      download("JSON", () => save(`${this.file}.json`, "application/json", `${JSON.stringify(this.toJson(), null, 2)}\n`)),
-      download("SVG", () => save(`${this.file}.svg`, "image/svg+xml", svgFile(this.tokens, this.answer.text))),
-    ]);
-    const parts = groups.map((group) => element("div", { class: "group" }, ...group));
-    return element("div", { class: "toolbar", role: "group", "aria-label": "What to do with this sentence" }, ...parts);
+    this.toolbar.show({
+      canUndo: this.#history.canUndo,
+      canRedo: this.#history.canRedo,
+      held,
+      rank: this.#rank,
+      trees: this.#ranked?.best.length ?? null,
+    });
   }
 
   toConllu() {

@@ -25,6 +25,7 @@ export class TreeView {
   #chosen = null;
   #hovered = null;
   #current = 1;
+  #quiet = false; // the whole tree is seen after a change, until somebody goes to a word again
 
   /**
    * `pick(dependent, head)` is called for an arc that a person wants, `free(dependent)` for one to be
@@ -55,6 +56,7 @@ export class TreeView {
     this.#asked = asked;
     this.#chosen = null;
     this.#hovered = null;
+    this.#quiet = true;
     this.#current = Math.min(Math.max(this.#current, 1), tokens.length);
     this.#drawing = draw(tokens, { asked });
     const { picture, words, arcs } = this.#drawing;
@@ -71,15 +73,21 @@ export class TreeView {
     for (const id of changed) arcs.get(id)?.classList.add("changed");
     this.node.replaceChildren(picture);
     this.node.scrollLeft = scrollLeft;
-    if (hadFocus) this.focus(this.#current);
+    if (hadFocus) this.#focusQuietly(this.#current);
     this.#refresh();
   }
 
   /** Put the focus on a word. */
   focus(id) {
+    this.#quiet = false;
+    this.#focusQuietly(id);
+  }
+
+  #focusQuietly(id) {
     this.#makeCurrent(id);
     this.#drawing.words.get(id)?.focus({ preventScroll: true });
     this.#scrollTo(id);
+    this.#refresh();
   }
 
   /** Choose the word whose head comes next, or none. */
@@ -105,7 +113,8 @@ export class TreeView {
   #lookedAt() {
     if (this.#chosen !== null) return this.#chosen;
     if (this.#hovered !== null) return this.#hovered;
-    return this.node.contains(document.activeElement) && this.#current > 0 ? this.#current : null;
+    if (this.#quiet || this.#current === 0) return null;
+    return this.node.contains(document.activeElement) ? this.#current : null;
   }
 
   /** Show what is chosen, what is looked at, and its other heads. */
@@ -133,6 +142,7 @@ export class TreeView {
     const id = idOf(event.target.closest(".word")) ?? dependentOf(event.target.closest(".label"));
     if (id === this.#hovered || id === 0) return;
     this.#hovered = id;
+    this.#quiet = true; // what is pointed at counts, not what was clicked before
     this.#refresh();
     if (id !== null && this.#chosen === null) this.actions.look(id, false);
   }
@@ -146,6 +156,7 @@ export class TreeView {
     const id = idOf(event.target.closest(".word"));
     if (id === null) return;
     this.#makeCurrent(id);
+    if (event.target.matches(":focus-visible")) this.#quiet = false;
     this.#refresh();
     if (id > 0 && this.#chosen === null) this.actions.look(id, false);
   }
@@ -164,17 +175,15 @@ export class TreeView {
 
   /** A word was clicked: the first one is the dependent, the second its head. */
   #take(id) {
-    this.focus(id);
-    if (this.#chosen === null) {
+    const dependent = this.#chosen;
+    if (dependent === null) {
+      this.focus(id);
       if (id > 0) this.choose(id);
-    } else if (id === this.#chosen) {
-      this.choose(null);
-    } else {
-      const dependent = this.#chosen;
-      this.#makeCurrent(dependent);
-      this.choose(null);
-      this.actions.pick(dependent, id);
+      return;
     }
+    this.choose(null);
+    this.focus(dependent);
+    if (id !== dependent) this.actions.pick(dependent, id);
   }
 
   #press(event) {

@@ -1,0 +1,107 @@
+"""`treecrf annotate`: ask a person about the words that a parser is unsure of."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from treecrf.cli.options import Device, Model
+
+__all__ = ["annotate"]
+
+
+def annotate(
+    corpus: Annotated[
+        str,
+        typer.Argument(
+            metavar="CORPUS",
+            help="CoNLL-U (its heads are not looked at), raw text, or words with spaces between, a "
+            "sentence a line.",
+        ),
+    ],
+    model: Model,
+    out: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Where to write what is confirmed, as partial trees; if it is there already, "
+            "annotation goes on.",
+        ),
+    ],
+    order: Annotated[
+        Literal["entropy", "least-certain", "corpus"],
+        typer.Option(
+            help="entropy: sentences with the most uncertain trees first; least-certain: with the "
+            "most uncertain head; corpus: as they come."
+        ),
+    ] = "entropy",
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="P",
+            help="Ask about words whose head is less probable than this.",
+            show_default="0.8",
+        ),
+    ] = None,
+    share: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="S",
+            help="Ask about this share of the words of a sentence instead, the least sure ones.",
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 is every one of this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
+    device: Device = "auto",
+) -> None:
+    """Annotate a corpus in the browser, where the parser is unsure of it.
+
+    Only what is confirmed is written; `treecrf train --train FILE` takes it as it is.
+    """
+    if threshold is not None and share is not None:
+        raise typer.BadParameter("--threshold and --share both say which words; give one of them")
+    if share == 0 or threshold == 0:
+        raise typer.BadParameter("that asks about no word at all")
+    from treecrf.cli.console import counted, track
+    from treecrf.cli.inputs import input_sentences
+    from treecrf.parser import load
+    from treecrf.serve.annotate import Annotating, annotate_routes
+    from treecrf.serve.annotate_corpus import Corpus
+    from treecrf.serve.annotate_file import Annotations
+    from treecrf.serve.annotate_queue import Asking, collect, make_queue
+    from treecrf.serve.limits import Limits
+    from treecrf.serve.server import run_server
+
+    if share is not None:
+        asking = Asking(threshold=None, share=share)
+    else:
+        asking = Asking(threshold=0.8 if threshold is None else threshold)
+    annotations = Annotations(out)
+    parser = load(model, device=device)
+    sentences = Corpus()
+    limits = Limits()
+    read = input_sentences(parser, corpus, None, input="auto")
+    queue = make_queue(
+        track(collect(read, sentences, annotations), "sentences looked at"),
+        parser,
+        annotations=annotations,
+        order=order,
+        asking=asking,
+        longest=limits.sentence_words,
+    )
+    notes = [f"{counted(len(queue.numbers), 'sentence')} to ask about"]
+    if annotations.counts()["done"]:
+        notes.append(f"{annotations.counts()['done']:,} of them done")
+    if queue.sure:
+        notes.append(f"{queue.sure:,} without an uncertain word")
+    if queue.too_long:
+        notes.append(f"{queue.too_long:,} longer than {limits.sentence_words} words left out")
+    typer.echo(f"{'; '.join(notes)}.\nAnnotate at http://{host}:{port}/ and end with Ctrl-C.")
+    annotating = Annotating(corpus, sentences, queue, annotations, asking)
+    routes = annotate_routes(annotating, limits)
+    run_server({"model": parser}, host=host, port=port, limits=limits, routers=[routes])
