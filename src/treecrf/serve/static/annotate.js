@@ -47,7 +47,7 @@ function explanation() {
 
 function showProgress(progress) {
   const { done, skipped, total, heads } = progress;
-  const parts = [`${done} of ${total} sentences done`, `${heads} heads confirmed`];
+  const parts = [`${done} of ${total} sentences done`, `${heads} ${heads === 1 ? "head" : "heads"} confirmed`];
   if (skipped) parts.splice(1, 0, `${skipped} skipped`);
   const place = current ? `Sentence ${current.place} · ` : "";
   byId("progress-text").textContent = place + parts.join(" · ");

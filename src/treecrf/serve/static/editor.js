@@ -69,7 +69,7 @@ export class Editor {
       this.details.node,
       this.status,
       this.problem,
-      this.table.node,
+      element("div", { class: "foot" }, this.table.node, this.toolbar.downloads),
     );
     this.node.addEventListener("keydown", (event) => this.#press(event));
     this.#draw();

@@ -1,4 +1,4 @@
-// Above a tree: undo and redo, the best trees, downloads.
+// Around a tree: undo and redo, the best trees, downloads.
 
 import { button, element } from "./dom.js";
 
@@ -22,7 +22,7 @@ export class Toolbar {
     const files = Object.entries(download).map(([text, press]) =>
       button(text, { title: `Download ${text}`, press }),
     );
-    groups.push([named("Download"), ...files]);
+    this.downloads = element("div", { class: "group downloads" }, named("Download"), ...files);
     this.node = element(
       "div",
       { class: "toolbar", role: "group", "aria-label": "What to do with this sentence" },

@@ -84,8 +84,10 @@ export class TreeView {
   }
 
   #focusQuietly(id) {
+    const quiet = this.#quiet;
     this.#makeCurrent(id);
     this.#drawing.words.get(id)?.focus({ preventScroll: true });
+    this.#quiet = quiet;
     this.#scrollTo(id);
     this.#refresh();
   }
