@@ -56,7 +56,7 @@ def annotate(
     host: Annotated[
         str, typer.Option(help="The address to listen on; 0.0.0.0 is every one of this machine.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=1, max=65535)] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 8000,
     device: Device = "auto",
 ) -> None:
     """Annotate a corpus in the browser, where the parser is unsure of it.
@@ -74,6 +74,7 @@ def annotate(
     from treecrf.serve.annotate_corpus import Corpus
     from treecrf.serve.annotate_file import Annotations
     from treecrf.serve.annotate_queue import Asking, collect, make_queue
+    from treecrf.serve.app import create_app
     from treecrf.serve.limits import Limits
     from treecrf.serve.server import run_server
 
@@ -101,7 +102,8 @@ def annotate(
         notes.append(f"{queue.sure:,} without an uncertain word")
     if queue.too_long:
         notes.append(f"{queue.too_long:,} longer than {limits.sentence_words} words left out")
-    typer.echo(f"{'; '.join(notes)}.\nAnnotate at http://{host}:{port}/ and end with Ctrl-C.")
+    typer.echo("; ".join(notes))
     annotating = Annotating(corpus, sentences, queue, annotations, asking)
     routes = annotate_routes(annotating, limits)
-    run_server({"model": parser}, host=host, port=port, limits=limits, routers=[routes])
+    app = create_app({"model": parser}, limits=limits, routers=[routes])
+    run_server(app, host=host, port=port)

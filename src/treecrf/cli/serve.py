@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from treecrf.cli.options import Device
+from treecrf.parser.errors import ParserError
 
 __all__ = ["serve"]
 
@@ -16,18 +17,41 @@ def serve(
             "--model",
             "-m",
             metavar="NAME=DIR",
-            help="A model folder and the name to serve it under; give several for several models, "
-            "the default first.",
-            show_default="the bundled English model",
+            help="A model folder and the name to serve it under; several for several models, the "
+            "default first.",
         ),
     ] = None,
     host: Annotated[
         str, typer.Option(help="The address to listen on; 0.0.0.0 is every one of this machine.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 8000,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Another name that the service is called by, behind a proxy."
+        ),
+    ] = None,
+    queue_words: Annotated[
+        int, typer.Option(min=1, help="Words that may wait for a model; what is more gets 503.")
+    ] = 40_000,
+    request_words: Annotated[int, typer.Option(min=1, help="Words of a request.")] = 20_000,
+    sentence_words: Annotated[int, typer.Option(min=1, help="Words of a sentence.")] = 400,
+    body_bytes: Annotated[int, typer.Option(min=1, help="Bytes of a request.")] = 1 << 20,
     device: Device = "auto",
 ) -> None:
     """Serve parsers over HTTP: a page at /, JSON at /api/parse, and the interface of UDPipe."""
-    from treecrf.serve.server import load_models, run_server
+    try:
+        from treecrf.serve.app import create_app
+        from treecrf.serve.server import load_models, run_server
+    except ModuleNotFoundError as error:
+        raise ParserError(f"a service needs {error.name}: pip install 'treecrf[serve]'") from None
+    from treecrf.serve.limits import Limits
 
-    run_server(load_models(model or [], device=device), host=host, port=port)
+    limits = Limits(
+        queue_words=queue_words,
+        request_words=request_words,
+        sentence_words=sentence_words,
+        body_bytes=body_bytes,
+    )
+    app = create_app(load_models(model or [], device=device), limits=limits)
+    run_server(app, host=host, port=port, allowed_hosts=allow_host or [])

@@ -150,7 +150,11 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
             )
         record = Record(decision.heads, decision.labels, decision.state)
         shown = await parse(connection, sentence, record)
-        await asyncio.to_thread(annotating.save, number, sentence, record)
+        try:
+            await asyncio.to_thread(annotating.save, number, sentence, record)
+        except OSError as error:
+            out = annotating.annotations.path
+            raise ServeError(500, f"not saved: {out}: {error.strerror or error}") from error
         return {"sentence": shown, **_decided(record), "progress": annotating.progress(place)}
 
     return routes

@@ -17,7 +17,9 @@ from treecrf.serve.limits import Limits
 from treecrf.serve.metrics import Metrics
 from treecrf.serve.middleware import Counting, LimitedBody, SafeHeaders
 from treecrf.serve.parsing import parsing_routes
+from treecrf.serve.reference import reference_files, reference_routes
 from treecrf.serve.registry import Registry
+from treecrf.serve.udpipe import udpipe_routes
 
 __all__ = ["STATIC", "create_app"]
 
@@ -63,7 +65,10 @@ def create_app(
     app.add_exception_handler(ServeError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.include_router(parsing_routes(registry, limits))
+    app.include_router(udpipe_routes(registry, limits))
     app.include_router(_health_routes(registry, metrics))
+    app.include_router(reference_routes())
+    app.mount("/docs", reference_files())
     for router in routers:
         app.include_router(router)
     app.mount("/", StaticFiles(directory=STATIC, html=True))
@@ -88,8 +93,7 @@ def _health_routes(registry: Registry, metrics: Metrics) -> APIRouter:
 
 
 async def _answer_error(request: Request, error: Any) -> Response:
-    headers = {} if error.retry_after is None else {"Retry-After": str(error.retry_after)}
-    return JSONResponse({"detail": error.detail}, error.status, headers)
+    return JSONResponse({"detail": _printable(error.detail)}, error.status, error.headers)
 
 
 async def _answer_invalid(request: Request, error: Any) -> Response:

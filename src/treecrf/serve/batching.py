@@ -164,20 +164,21 @@ class Batcher:
 
     def _begin(self, jobs: list[Job]) -> None:
         """Cut the texts of new jobs, all in one go, and make tasks of their sentences."""
-        texts = [job for job in jobs if isinstance(job.source, str)]
-        cut = {}
         try:
-            segmented = self.engine.segment([str(job.source) for job in texts])
-            cut = dict(zip(texts, segmented, strict=True))
+            cut = iter(self.engine.segment([text for job in jobs for text in job.texts]))
         except Exception as error:
-            for job in texts:
+            for job in jobs:
                 self._fail(job, error)
+            return
         for job in jobs:
-            if not job.is_over:
-                try:
-                    job.begin(cut[job] if job in cut else list(job.source))  # type: ignore[arg-type]
-                except Exception as error:
-                    self._fail(job, error)
+            pieces = [next(cut) for _ in job.texts]
+            try:
+                job.begin(pieces)
+            except Exception as error:
+                self._fail(job, error)
+            else:
+                if not job.tasks:  # no sentence at all
+                    job.resolve()
 
     def _share_out(self, jobs: list[Job]) -> list[tuple[Job, list[Task]]]:
         """The next tasks of each job: a fair share first, then as many as there is room for."""

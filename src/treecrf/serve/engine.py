@@ -30,7 +30,7 @@ class Engine:
     def parse(self, tasks: Sequence[Task]) -> list[Outcome]:
         """What becomes of each task."""
         detailed = [task for task in tasks if task.details]
-        plain = [task.sentence for task in tasks if not task.details]
+        plain = [task.sentence for task in tasks if task.parse and not task.details]
         analyses = iter(
             self.parser.analyse(
                 [task.sentence for task in detailed], [task.limit for task in detailed]
@@ -43,7 +43,7 @@ class Engine:
                 analysis = next(analyses)
                 outcomes.append(Outcome(analysis.sentence, analysis, self._best(task)))
             else:
-                outcomes.append(Outcome(next(parsed)))
+                outcomes.append(Outcome(next(parsed) if task.parse else task.sentence))
         return outcomes
 
     def _best(self, task: Task) -> list[Sentence]:

@@ -11,3 +11,7 @@ class ServeError(ValueError):
         self.status = status
         self.detail = detail
         self.retry_after = retry_after
+
+    @property
+    def headers(self) -> dict[str, str]:
+        return {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}

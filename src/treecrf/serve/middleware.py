@@ -1,15 +1,18 @@
 """What every request passes through: bounds on its body, headers for browsers, and counting."""
 
 import asyncio
+import re
 import time
+from collections.abc import Collection
 
 from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from treecrf.serve.limits import Limits
 from treecrf.serve.metrics import Metrics
 
-__all__ = ["Counting", "LimitedBody", "SafeHeaders"]
+__all__ = ["Counting", "KnownHosts", "LimitedBody", "SafeHeaders"]
 
 # The page loads nothing from elsewhere and runs no script that is not a file of ours.
 _HEADERS = {
@@ -108,3 +111,26 @@ class Counting:
         finally:
             path = scope["path"] if scope["path"] in self.paths else "other"
             self.metrics.observe_request(path, status, time.perf_counter() - started)
+
+
+class KnownHosts:
+    """Answers to these names only: no page from elsewhere can reach the service by one of its own.
+
+    A page whose host name is made to point at the loopback would otherwise pass for this one.
+    """
+
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str]) -> None:
+        self.app = app
+        self.hosts = frozenset(hosts)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            named = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
+            if re.sub(r":[0-9]*$", "", named).lower() not in self.hosts:
+                problem = (
+                    f"this service is not called {named[:100]!r}; it answers to "
+                    f"{', '.join(sorted(self.hosts))}, and to others with --allow-host\n"
+                )
+                await PlainTextResponse(problem, 400)(scope, receive, send)
+                return
+        await self.app(scope, receive, send)

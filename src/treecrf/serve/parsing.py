@@ -12,7 +12,6 @@ from treecrf.serve.registry import Registry
 from treecrf.serve.rendering import render_json
 from treecrf.serve.schemas import Error, Model, Models, ParseRequest, ParseResponse
 from treecrf.serve.work import Job
-from treecrf.treebank import Sentence
 
 __all__ = ["ERRORS", "client_gone", "parsing_routes"]
 
@@ -48,14 +47,9 @@ def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
     async def parse(request: ParseRequest, connection: Request) -> Response:
         """Trees for text or words, with the probability of each head."""
         batcher = registry.find(request.model)
-        source: str | list[Sentence]
-        if request.tokens is not None:
-            source = sentences_of(request.tokens)
-        else:
-            assert request.text is not None
-            source = request.text
         job = Job(
-            source,
+            texts=[] if request.text is None else [request.text],
+            sentences=[] if request.tokens is None else sentences_of(request.tokens),
             plan=partial(
                 plan_tasks,
                 request,

@@ -58,9 +58,10 @@ def check_lengths(sentences: Sequence[Sentence], limits: Limits) -> None:
 
 
 def plan_tasks(
-    request: ParseRequest, sentences: Sequence[Sentence], *, limits: Limits, multiroot: bool
+    request: ParseRequest, cut: list[list[Sentence]], *, limits: Limits, multiroot: bool
 ) -> list[Task]:
     """A task for each sentence, its constraints checked."""
+    sentences = [sentence for piece in cut for sentence in piece]
     check_lengths(sentences, limits)
     held = _one_each("constraints", request.constraints, len(sentences))
     labels = _one_each("labels", request.labels, len(sentences))

@@ -1,15 +1,32 @@
 """The models of a service by name: a name from a request is looked up here and nowhere else."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 
 from treecrf.parser import Parser
 from treecrf.serve.batching import Batcher
 from treecrf.serve.engine import Engine
 from treecrf.serve.errors import ServeError
+from treecrf.serve.languages import LANGUAGES
 from treecrf.serve.limits import Limits
 from treecrf.serve.metrics import Metrics
 
 __all__ = ["Registry"]
+
+# Every code and name of a language, and the one code that they all stand for.
+_LANGUAGES = {name.lower(): codes[0] for codes in LANGUAGES for name in codes}
+
+
+def _parts(name: str) -> list[str]:
+    """`english-ewt-ud-2.6` and `en_ewt` in their parts."""
+    return re.split(r"[-_]", name.lower()) if name else []
+
+
+def _language(name: str) -> str | None:
+    """The language that a model's name begins with, by code or in words."""
+    parts = _parts(name)
+    starts = ("_".join(parts[:count]) for count in (3, 2, 1))
+    return next((_LANGUAGES[start] for start in starts if start in _LANGUAGES), None)
 
 
 class Registry:
@@ -37,6 +54,28 @@ class Registry:
             names = ", ".join(self.batchers)
             raise ServeError(400, f"there is no model {name!r} here; there are: {names}")
         return batcher
+
+    def match(self, name: str) -> Batcher:
+        """The model that a name means as UDPipe reads it: whole, its first parts, or a language.
+
+        `english-ewt` and `eng` both mean `english-ewt-ud-2.6`; nothing is the default. Of several
+        models that it may mean, the default is taken, or else the last in order, so the newest.
+        """
+        wanted = _parts(name)
+        if not wanted or name == self.default:
+            return self.batchers[self.default]
+        if name in self.batchers:
+            return self.batchers[name]
+        language = _LANGUAGES.get("_".join(wanted))
+        tests: tuple[Callable[[str], bool], ...] = (
+            lambda own: _parts(own)[: len(wanted)] == wanted,
+            lambda own: language is not None and _language(own) == language,
+            lambda own: own.lower().startswith(name.lower()),
+        )
+        for test in tests:
+            if meant := [own for own in self.batchers if test(own)]:
+                return self.batchers[self.default if self.default in meant else max(meant)]
+        return self.find(name)  # which says what there is
 
     def start(self) -> None:
         for batcher in self.batchers.values():

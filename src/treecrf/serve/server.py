@@ -1,17 +1,24 @@
 """The process of a service: models loaded, an address listened on, an end without loss."""
 
+import contextlib
+import ipaddress
+import resource
 import signal
-from collections.abc import Mapping, Sequence
+import socket
+import sys
+from collections.abc import Collection, Sequence
 
 import uvicorn
-from fastapi import APIRouter
+from starlette.types import ASGIApp
 
 import treecrf
 from treecrf.parser import Parser, ParserError
-from treecrf.serve.app import create_app
-from treecrf.serve.limits import Limits
+from treecrf.serve.middleware import KnownHosts
 
 __all__ = ["load_models", "run_server"]
+
+# What may still be in hand when the process is told to end, before it ends all the same.
+_GRACE_SECONDS = 60
 
 
 def load_models(named: Sequence[str], *, device: str) -> dict[str, Parser]:
@@ -29,16 +36,44 @@ def load_models(named: Sequence[str], *, device: str) -> dict[str, Parser]:
     return {name: treecrf.load(folder, device=device) for name, folder in folders.items()}
 
 
-def run_server(
-    parsers: Mapping[str, Parser],
-    *,
-    host: str,
-    port: int,
-    limits: Limits | None = None,
-    routers: Sequence[APIRouter] = (),
-) -> None:
+def run_server(app: ASGIApp, *, host: str, port: int, allowed_hosts: Collection[str] = ()) -> None:
     """Serve until SIGTERM or Ctrl-C; what is in hand then is finished first."""
-    app = create_app(parsers, limits=limits, routers=routers)
+    listener = _listen(host, port)
+    port = listener.getsockname()[1]
+    if _is_loopback(host):
+        app = KnownHosts(app, hosts={"localhost", "127.0.0.1", "[::1]", *allowed_hosts})
+    _allow_connections()
     # uvicorn ends in order and then sends itself the signal again, which shall do no more.
     signal.signal(signal.SIGTERM, lambda *_: None)
-    uvicorn.run(app, host=host, port=port, log_level="warning")
+    shown = f"[{host}]" if ":" in host else host
+    print(f"serving at http://{shown}:{port}", file=sys.stderr, flush=True)
+    config = uvicorn.Config(
+        app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS, server_header=False
+    )
+    uvicorn.Server(config).run(sockets=[listener])
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """Listen before anything is said, so that an address that is taken is a clean error."""
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ParserError(
+            f"{host}:{port}: {reason}; choose another with --host and --port"
+        ) from None
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _allow_connections() -> None:
+    """As many open connections as the system lets us have: idle ones must not use them up."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

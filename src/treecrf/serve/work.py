@@ -26,6 +26,8 @@ class Task:
 
     sentence: Sentence
     limit: Constraints = FREE
+    parse: bool = True
+    """Else it is cut only."""
     details: bool = False
     topk: int = 0
 
@@ -41,7 +43,7 @@ class Outcome:
 
 
 class Job:
-    """The work of one request: raw text or sentences in, one string a sentence out.
+    """The work of one request: raw texts or sentences in, one string a sentence out.
 
     `plan` makes tasks of the sentences, or raises an error that the client gets to see; `render`
     makes a string of what becomes of each. Both run in the thread of the model, so that no large
@@ -50,15 +52,15 @@ class Job:
 
     def __init__(
         self,
-        source: str | list[Sentence],
         *,
-        plan: Callable[[list[Sentence]], list[Task]],
+        texts: Sequence[str] = (),
+        sentences: Sequence[Sentence] = (),
+        plan: Callable[[list[list[Sentence]]], list[Task]],
         render: Callable[[Task, Outcome], str],
     ) -> None:
-        self.source = source
-        self.words = (
-            estimated_words(source) if isinstance(source, str) else sum(map(len, source))
-        ) or 1
+        self.texts = texts
+        self.sentences = sentences
+        self.words = sum(map(estimated_words, texts)) + sum(map(len, sentences)) or 1
         self.plan = plan
         self.render = render
         self.tasks: deque[Task] | None = None  # until the text is cut
@@ -67,9 +69,9 @@ class Job:
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[list[str]] = self.loop.create_future()
 
-    def begin(self, sentences: list[Sentence]) -> None:
-        """Take the sentences of the source, which may turn out to be impossible."""
-        self.tasks = deque(self.plan(sentences))
+    def begin(self, cut: list[list[Sentence]]) -> None:
+        """Take the sentences of each text, which may turn out to be impossible."""
+        self.tasks = deque(self.plan(cut if self.texts else [list(self.sentences)]))
 
     def take(self, words: int) -> list[Task]:
         """The next tasks of at most so many words; a long sentence comes alone."""
