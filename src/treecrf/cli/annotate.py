@@ -1,10 +1,15 @@
 """`treecrf annotate`: ask a person about the words that a parser is unsure of."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from treecrf.cli.options import Device, Model
+from treecrf.parser.errors import ParserError
+
+if TYPE_CHECKING:
+    from treecrf.serve.annotate_file import Annotations
+    from treecrf.serve.annotate_queue import Queue
 
 __all__ = ["annotate"]
 
@@ -67,43 +72,49 @@ def annotate(
         raise typer.BadParameter("--threshold and --share both say which words; give one of them")
     if share == 0 or threshold == 0:
         raise typer.BadParameter("that asks about no word at all")
-    from treecrf.cli.console import counted, track
+    try:
+        from treecrf.serve.annotate import Annotating, annotate_routes
+        from treecrf.serve.app import create_app
+        from treecrf.serve.server import run_server
+    except ModuleNotFoundError as error:
+        raise ParserError(f"annotation needs {error.name}: pip install 'treecrf[serve]'") from None
+    from treecrf.cli.console import track
     from treecrf.cli.inputs import input_sentences
     from treecrf.parser import load
-    from treecrf.serve.annotate import Annotating, annotate_routes
     from treecrf.serve.annotate_corpus import Corpus
     from treecrf.serve.annotate_file import Annotations
     from treecrf.serve.annotate_queue import Asking, collect, make_queue
-    from treecrf.serve.app import create_app
     from treecrf.serve.limits import Limits
-    from treecrf.serve.server import run_server
 
-    if share is not None:
-        asking = Asking(threshold=None, share=share)
-    else:
-        asking = Asking(threshold=0.8 if threshold is None else threshold)
-    annotations = Annotations(out)
-    parser = load(model, device=device)
-    sentences = Corpus()
+    asking = Asking(0.8 if threshold is None and share is None else threshold, share)
     limits = Limits()
-    read = input_sentences(parser, corpus, None, input="auto")
-    queue = make_queue(
-        track(collect(read, sentences, annotations), "sentences looked at"),
-        parser,
-        annotations=annotations,
-        order=order,
-        asking=asking,
-        longest=limits.sentence_words,
-    )
-    notes = [f"{counted(len(queue.numbers), 'sentence')} to ask about"]
-    if annotations.counts()["done"]:
-        notes.append(f"{annotations.counts()['done']:,} of them done")
-    if queue.sure:
-        notes.append(f"{queue.sure:,} without an uncertain word")
-    if queue.too_long:
-        notes.append(f"{queue.too_long:,} longer than {limits.sentence_words} words left out")
-    typer.echo("; ".join(notes))
-    annotating = Annotating(corpus, sentences, queue, annotations, asking)
-    routes = annotate_routes(annotating, limits)
-    app = create_app({"model": parser}, limits=limits, routers=[routes])
-    run_server(app, host=host, port=port)
+    with Annotations(out) as annotations, Corpus() as sentences:
+        parser = load(model, device=device)
+        read = input_sentences(parser, corpus, None, input="auto")
+        queue = make_queue(
+            track(collect(read, sentences, annotations), "sentences looked at"),
+            parser,
+            annotations=annotations,
+            order=order,
+            asking=asking,
+            longest=limits.sentence_words,
+        )
+        typer.echo(_summary(queue, annotations, longest=limits.sentence_words))
+        annotating = Annotating(corpus, sentences, queue, annotations, asking)
+        routes = annotate_routes(annotating, limits)
+        app = create_app({"model": parser}, limits=limits, routers=[routes])
+        run_server(app, host=host, port=port)
+
+
+def _summary(queue: "Queue", annotations: "Annotations", *, longest: int) -> str:
+    from treecrf.cli.console import counted
+
+    counts = annotations.counts()
+    notes = [
+        (len(queue.numbers), f"{counted(len(queue.numbers), 'sentence')} to ask about"),
+        (counts["done"], f"{counts['done']:,} done"),
+        (counts["skipped"], f"{counts['skipped']:,} skipped"),
+        (queue.sure, f"{queue.sure:,} without an uncertain word"),
+        (queue.too_long, f"{queue.too_long:,} of more than {longest} words left out"),
+    ]
+    return "; ".join(note for number, note in notes if number) or "there is nothing to ask about"

@@ -17,7 +17,7 @@ from treecrf.serve.annotate_queue import Asking, Queue
 from treecrf.serve.app import STATIC
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
-from treecrf.serve.parsing import ERRORS, client_gone
+from treecrf.serve.parsing import ERRORS
 from treecrf.serve.planning import plan_tasks
 from treecrf.serve.registry import Registry
 from treecrf.serve.rendering import render_json
@@ -93,11 +93,11 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
         )
         multiroot = batcher.engine.parser.config.multiroot
         job = Job(
-            [sentence],
+            sentences=[sentence],
             plan=partial(plan_tasks, request, limits=limits, multiroot=multiroot),
             render=partial(render_json, alternatives=_MOST_HEADS, marginals=topk is not None),
         )
-        return json.loads((await batcher.submit(job, partial(client_gone, connection)))[0])
+        return json.loads((await batcher.submit(job, _nobody_goes))[0])
 
     @routes.get("/", include_in_schema=False)
     async def page() -> FileResponse:
@@ -158,6 +158,11 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
         return {"sentence": shown, **_decided(record), "progress": annotating.progress(place)}
 
     return routes
+
+
+async def _nobody_goes() -> None:
+    """What a person has decided is saved even if the browser is closed meanwhile."""
+    await asyncio.Event().wait()
 
 
 def _decided(record: Record) -> dict[str, Any]:

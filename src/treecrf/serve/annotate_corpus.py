@@ -21,6 +21,12 @@ class Corpus:
         self._file = tempfile.TemporaryFile(prefix="treecrf-annotate-")  # noqa: SIM115
         self._ends = array("q", [0])
 
+    def __enter__(self) -> "Corpus":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
     def __len__(self) -> int:
         return len(self._ends) - 1
 

@@ -5,12 +5,13 @@ of each sentence its number in the corpus and whether it is done. It is replaced
 each action, so that a process killed at any moment leaves the last one or the one before.
 """
 
+import fcntl
 import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import IO, Literal, TypeAlias
 
 from treecrf.nn.storage import remove_temporary
 from treecrf.treebank import Sentence, TreebankError, read_conllu
@@ -41,15 +42,26 @@ class Annotations:
     """The records of a file by the number of the sentence, in the order they were begun in."""
 
     def __init__(self, path: str | Path) -> None:
-        """Go on with a file, or begin one."""
-        self.path = Path(path)
+        """Go on with a file, or begin one; no other process may have it meanwhile."""
+        self.path = Path(os.path.realpath(path))
         self._records: dict[int, Record] = {}
         self._texts: dict[int, str] = {}
         self._forms: dict[int, list[str]] = {}
-        remove_temporary(Path(os.path.realpath(self.path)))
-        if self.path.exists():
-            for sentence in read_conllu(self.path):
-                self._read(sentence)
+        self._lock = _locked(self.path)
+        try:
+            remove_temporary(self.path)
+            if self.path.exists():
+                for sentence in read_conllu(self.path):
+                    self._read(sentence)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def __enter__(self) -> "Annotations":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.close()
 
     def _read(self, sentence: Sentence) -> None:
         found = [match for line in sentence.comments if (match := _COMMENT.match(line))]
@@ -105,6 +117,19 @@ class Annotations:
             write("".join(texts.values()))
         self._texts = texts
         self._records[number] = record
+
+
+def _locked(path: Path) -> IO[str]:
+    """A file beside this one, locked as long as it is open; a killed process holds no lock."""
+    lock = open(path.with_name(f".{path.name}.lock"), "w")  # noqa: SIM115
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise TreebankError(
+            f"{path}: another `treecrf annotate` has it; end that one first"
+        ) from None
+    return lock
 
 
 def _partial(number: int, sentence: Sentence, record: Record) -> Sentence:

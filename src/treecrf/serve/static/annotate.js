@@ -107,7 +107,7 @@ async function open(place) {
 /** Save what is decided about a sentence; its tree around that. */
 function decide(item, { heads, labels: relations }, state) {
   const answered = saving.then(() =>
-    post(`api/annotate/${item.place}`, { heads, labels: relations, state }),
+    post(`api/annotate/${item.place}`, { heads, labels: relations, state }, { keepalive: true }),
   );
   saving = answered.catch(() => {}); // what could not be saved is told by whoever decided it
   return answered.then((answer) => {

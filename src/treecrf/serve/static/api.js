@@ -34,10 +34,10 @@ function problem(answer, body) {
   return `The service answered ${answer.status} ${answer.statusText}`.trim();
 }
 
-/** POST a JSON value; the answer's JSON value. */
-export function post(path, value) {
+/** POST a JSON value; the answer's JSON value. With `keepalive`, closing the page does not stop it. */
+export function post(path, value, { keepalive = false } = {}) {
   const headers = { "Content-Type": "application/json" };
-  return ask(path, { method: "POST", headers, body: JSON.stringify(value) });
+  return ask(path, { method: "POST", headers, body: JSON.stringify(value), keepalive });
 }
 
 /** GET a JSON value. */

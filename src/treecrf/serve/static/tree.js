@@ -37,6 +37,10 @@ export class TreeView {
     this.name = name;
     this.node = element("div", { class: "scroller" });
     this.node.addEventListener("click", (event) => this.#click(event));
+    this.node.addEventListener("mousedown", (event) => {
+      // The focus comes with the click: given now, it may scroll the word away from under a finger.
+      if (event.target.closest(".word, .label")) event.preventDefault();
+    });
     this.node.addEventListener("keydown", (event) => this.#press(event));
     this.node.addEventListener("pointerover", (event) => this.#hover(event));
     this.node.addEventListener("pointerleave", () => this.#leave());
