@@ -20,7 +20,7 @@ class Analysis:
     log_prob: float
     """Of the tree; -inf where it crosses and the distribution has no such trees."""
     entropy: float
-    """Of the distribution over trees, in nats; NaN of sentences that are too long for it."""
+    """Of the distribution over trees, in nats; NaN of long sentences."""
     marginals: npt.NDArray[np.float32]
     """How probable each arc is, `[dependent, head]` with the root symbol at 0."""
 

@@ -11,6 +11,7 @@ from torch import Tensor
 from treecrf.ops.second_order import factored
 from treecrf.parser.batch import Batch
 from treecrf.parser.config import Config
+from treecrf.parser.entropy import tree_entropies
 from treecrf.parser.errors import ParserError
 from treecrf.parser.loss import TreeCRF, distribution, masked_heads
 from treecrf.parser.model import Roles, Scorer
@@ -48,7 +49,7 @@ class Decoded:
     log_probs: npt.NDArray[np.float64] | None  # [batch], of each tree
     crossing: npt.NDArray[np.bool_] | None  # [batch], whether no projective tree was allowed
     marginals: npt.NDArray[np.float32] | None = None  # [batch, N, N], where details are asked for
-    entropies: npt.NDArray[np.float64] | None = None  # [batch]; NaN where it is not known
+    entropies: npt.NDArray[np.float64] | None = None  # [batch]; NaN where it takes too long
 
 
 @torch.inference_mode()
@@ -80,9 +81,8 @@ def decode(
             probs=probs,
             details=details,
         )
-    crf = distribution(
-        arc_scores, scorer.siblings(roles, batch), batch.lengths, config=config, allowed=allowed
-    )
+    siblings = scorer.siblings(roles, batch)
+    crf = distribution(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
     heads = _best_heads(crf, arc_scores, config=config, allowed=allowed)
     crossing = None
     if allowed is not None:
@@ -112,7 +112,7 @@ def decode(
     decoded = _decoded(scorer, roles, batch, heads, head_probs, log_probs, crossing)
     if not details:
         return decoded
-    entropies = crf.entropy
+    entropies = tree_entropies(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
     if crossing is not None and crossing.any():
         entropies = torch.where(missing, spanning.entropy, entropies)
     return _with_details(decoded, by_head, entropies)

@@ -20,7 +20,7 @@ from treecrf.treebank.errors import TreebankError
 __all__ = ["Batcher"]
 
 # Enough words to keep the device busy, few enough that whoever comes next does not wait long.
-_BATCH_WORDS = {"cpu": 1_000, "cuda": 20_000}
+_BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
 # No request takes more than this part of a batch as long as others wait.
 _SHARES = 8
 _LONGEST_WAIT = 60  # seconds that a client is told to stay away

@@ -7,7 +7,7 @@ from typing import TypeVar
 from treecrf.parser.constraints import Constraints
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
-from treecrf.serve.schemas import ParseRequest
+from treecrf.serve.schemas import LONGEST_RANKED, ParseRequest
 from treecrf.serve.work import Task
 from treecrf.treebank import Sentence
 
@@ -65,6 +65,12 @@ def plan_tasks(
     check_lengths(sentences, limits)
     held = _one_each("constraints", request.constraints, len(sentences))
     labels = _one_each("labels", request.labels, len(sentences))
+    if request.topk and (long := max(map(len, sentences), default=0)) > LONGEST_RANKED:
+        raise ServeError(
+            413,
+            f"a sentence has {long:,} words, and the best trees are listed for up to "
+            f"{LONGEST_RANKED}; leave out `topk`, or split it",
+        )
     tasks = []
     for number, (sentence, heads, relations) in enumerate(
         zip(sentences, held, labels, strict=True), 1

@@ -5,6 +5,7 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 __all__ = [
+    "LONGEST_RANKED",
     "Best",
     "Error",
     "Head",
@@ -18,6 +19,8 @@ __all__ = [
 
 # More trees than these nobody reads, and each costs.
 MOST_TREES = 50
+# Words of a sentence whose best trees are listed: longer ones take seconds.
+LONGEST_RANKED = 150
 
 
 def _encodable(text: str) -> str:
@@ -64,7 +67,12 @@ class ParseRequest(BaseModel):
     ] = False
     topk: Annotated[
         int | None,
-        Field(ge=1, le=MOST_TREES, description="Give so many of the best trees."),
+        Field(
+            ge=1,
+            le=MOST_TREES,
+            description="Give so many of the best trees of each sentence, which may have up to "
+            f"{LONGEST_RANKED} words.",
+        ),
     ] = None
     constraints: Annotated[
         list[dict[int, int | None] | None] | None,
@@ -137,7 +145,13 @@ class ParsedSentence(BaseModel):
         float | None,
         Field(description="Of the tree; null of a tree that crosses and the model cannot weigh."),
     ]
-    entropy: Annotated[float, Field(description="Of the distribution over trees, in nats.")]
+    entropy: Annotated[
+        float | None,
+        Field(
+            description="Of the distribution over trees, in nats; null of sentences of more than "
+            "150 words that a model with siblings parsed."
+        ),
+    ]
     marginals: Annotated[
         list[list[float]] | None,
         Field(

@@ -2,7 +2,6 @@
 
 import contextlib
 import ipaddress
-import resource
 import signal
 import socket
 import sys
@@ -74,6 +73,10 @@ def _is_loopback(host: str) -> bool:
 
 def _allow_connections() -> None:
     """As many open connections as the system lets us have: idle ones must not use them up."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # Windows, where there is no such limit
+        return
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))

@@ -57,10 +57,12 @@ class Job:
         sentences: Sequence[Sentence] = (),
         plan: Callable[[list[list[Sentence]]], list[Task]],
         render: Callable[[Task, Outcome], str],
+        effort: int = 1,
     ) -> None:
         self.texts = texts
         self.sentences = sentences
-        self.words = sum(map(estimated_words, texts)) + sum(map(len, sentences)) or 1
+        # What it counts for; with more effort a word takes as long as so many others.
+        self.words = effort * (sum(map(estimated_words, texts)) + sum(map(len, sentences))) or 1
         self.plan = plan
         self.render = render
         self.tasks: deque[Task] | None = None  # until the text is cut

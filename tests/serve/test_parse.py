@@ -1,0 +1,178 @@
+"""`/api/parse` says what the parser says, and refuses what cannot be parsed in one clear line."""
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from treecrf.parser import Parser
+from treecrf.serve.schemas import Models, ParsedSentence, ParseResponse
+
+WORDS = ["Anna", "saw", "the", "garden", "."]
+TEXT = "Anna didn't see the garden. The dog slept!"
+
+
+def parse(client: TestClient, **request: Any) -> list[ParsedSentence]:
+    answer = client.post("/api/parse", json=request)
+    assert answer.status_code == 200, answer.text
+    return ParseResponse.model_validate_json(answer.content, strict=True).sentences
+
+
+def problem(client: TestClient, status: int, **request: Any) -> str:
+    answer = client.post("/api/parse", json=request)
+    assert answer.status_code == status, answer.text
+    assert list(answer.json()) == ["detail"]
+    assert "\n" not in answer.json()["detail"]
+    return str(answer.json()["detail"])
+
+
+def test_words_get_the_trees_of_the_parser(client: TestClient, parser: Parser) -> None:
+    sentences = [WORDS, ["It", "rained"]]
+    answers = parse(client, tokens=sentences)
+    for answer, expected in zip(answers, parser.parse_tokens(sentences), strict=True):
+        assert [token.form for token in answer.tokens] == expected.forms
+        assert [token.head for token in answer.tokens] == expected.heads
+        assert [token.deprel for token in answer.tokens] == expected.deprels
+        assert [token.prob for token in answer.tokens] == pytest.approx(expected.probs, abs=1e-5)
+        assert [token.id for token in answer.tokens] == list(range(1, len(expected) + 1))
+        assert all(token.start is None and not token.fixed for token in answer.tokens)
+        assert answer.text == " ".join(expected.forms)
+        assert f"# text = {answer.text}\n" in answer.conllu
+        assert answer.marginals is None
+        assert answer.best is None
+
+
+def test_text_is_cut_and_words_know_their_places(client: TestClient, parser: Parser) -> None:
+    answers = parse(client, text=TEXT)
+    assert [a.text for a in answers] == ["Anna didn't see the garden.", "The dog slept!"]
+    expected = parser.parse(TEXT)
+    assert [[t.form for t in a.tokens] for a in answers] == [s.forms for s in expected]
+    places = {TEXT[t.start : t.end] for a in answers for t in a.tokens}
+    assert places == {"Anna", "didn't", "see", "the", "garden", ".", "The", "dog", "slept", "!"}
+
+
+def test_without_a_segmenter_text_has_a_sentence_a_line(client: TestClient) -> None:
+    text = "Anna  slept .\r\n\nIt rained"
+    answers = parse(client, text=text, model="de_words")
+    assert [answer.text for answer in answers] == ["Anna slept .", "It rained"]
+    words = [token for answer in answers for token in answer.tokens]
+    assert [text[token.start : token.end] for token in words] == [token.form for token in words]
+
+
+def test_no_text_is_no_sentence(client: TestClient) -> None:
+    for request in ({"text": ""}, {"text": " \n "}, {"tokens": []}):
+        assert parse(client, **request) == []
+
+
+def test_the_distribution_is_that_of_the_parser(client: TestClient, parser: Parser) -> None:
+    (answer,) = parse(client, tokens=[WORDS], marginals=True, alternatives=2)
+    crf = parser.distribution([WORDS])
+    assert answer.marginals is not None
+    for row, expected in zip(answer.marginals, crf.marginals[0].tolist(), strict=True):
+        assert row == pytest.approx(expected, abs=1e-5)
+    assert answer.entropy == pytest.approx(crf.entropy.item(), abs=1e-3)
+    for token, row in zip(answer.tokens, answer.marginals[1:], strict=True):
+        likely = sorted(enumerate(row), key=lambda pair: -pair[1])[:2]
+        listed = [(head.head, head.prob) for head in token.heads]
+        assert listed == [pair for pair in likely if pair[1] > 0]
+
+
+def test_the_best_trees_are_listed(client: TestClient, parser: Parser) -> None:
+    (answer,) = parse(client, tokens=[WORDS], topk=3)
+    (ranked,) = parser.parse_best([WORDS], 3)
+    assert answer.best is not None
+    assert [(tree.heads, tree.deprels) for tree in answer.best] == [
+        (tree.heads, tree.deprels) for tree in ranked
+    ]
+    log_probs = [tree.log_prob for tree in answer.best]
+    assert log_probs == sorted(log_probs, reverse=True)
+
+
+def test_constraints_hold_and_null_frees(client: TestClient) -> None:
+    (held, free) = parse(
+        client,
+        tokens=[WORDS, WORDS],
+        constraints=[{"4": 1, "2": None}, None],
+        labels=[{"4": "my:label"}, {}],
+        topk=2,
+    )
+    assert (held.tokens[3].head, held.tokens[3].deprel, held.tokens[3].prob) == (1, "my:label", 1)
+    assert [token.fixed for token in held.tokens] == [False, False, False, True, False]
+    assert held.tokens[3].heads[0].head == 1
+    assert held.best is not None
+    assert {(tree.heads[3], tree.deprels[3]) for tree in held.best} == {(1, "my:label")}
+    assert "\n4\tgarden\t_\t_\t_\t_\t1\tmy:label" in held.conllu
+    (unconstrained,) = parse(client, tokens=[WORDS], topk=2)
+    assert free == unconstrained
+
+
+def test_constraints_that_cross_have_a_tree_all_the_same(client: TestClient) -> None:
+    (answer,) = parse(client, tokens=[WORDS], constraints=[{"1": 3, "4": 2}])
+    assert (answer.tokens[0].head, answer.tokens[3].head) == (3, 2)
+    assert answer.entropy is not None
+    assert answer.log_prob is not None
+
+
+@pytest.mark.parametrize(
+    ("request_", "status", "expected"),
+    [
+        ({}, 422, "give `text` or `tokens`, one of them"),
+        ({"text": "a", "tokens": [["a"]]}, 422, "give `text` or `tokens`, one of them"),
+        ({"text": "a", "top": 3}, 422, "top: "),
+        ({"text": 3}, 422, "text: "),
+        ({"tokens": [["a"], []]}, 422, "sentence 2 has no words"),
+        ({"tokens": [["a", "b\tc"]]}, 422, "word 2 of sentence 1 is 'b\\tc'"),
+        ({"tokens": [["a", " "]]}, 422, "word 2 of sentence 1 is ' '"),
+        ({"tokens": [["a"]], "topk": 0}, 422, "topk: "),
+        ({"tokens": [["a"]], "constraints": []}, 422, "`constraints` has 0 items for 1 sentences"),
+        ({"tokens": [["a"]], "constraints": [{"2": 1}]}, 422, "sentence 1: a constraint on word 2"),
+        ({"tokens": [["a"]], "constraints": [{"1": -1}]}, 422, "sentence 1: a constraint on word"),
+        ({"tokens": [["a"]], "constraints": [{"1": 1}]}, 422, "sentence 1: the heads run in a cir"),
+        ({"tokens": [["a"]], "labels": [{"1": "b\n"}]}, 422, "sentence 1: the label of word 1"),
+        ({"tokens": [["a"]], "labels": [{"9": "b"}]}, 422, "sentence 1: a label for word 9"),
+        ({"tokens": [["a"]], "model": "nobody"}, 400, "there is no model 'nobody' here; there are"),
+        ({"tokens": [["a"]], "model": "../../etc"}, 400, "there is no model '../../etc' here"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    client: TestClient, request_: dict[str, Any], status: int, expected: str
+) -> None:
+    assert problem(client, status, **request_).startswith(expected)
+
+
+def test_heads_that_no_tree_has_are_named(client: TestClient) -> None:
+    circle = problem(client, 422, tokens=[WORDS], constraints=[{"1": 2, "2": 3, "3": 1}])
+    assert circle == "sentence 1: the heads run in a circle (1 -> 2 -> 3 -> 1); free one of them"
+    roots = problem(client, 422, tokens=[WORDS], constraints=[{"1": 0, "4": 0}])
+    assert roots.startswith("sentence 1: words 1 and 4 are both to be the root")
+
+
+def test_half_a_character_is_refused(client: TestClient) -> None:
+    for body in (
+        rb'{"text": "\ud800"}',
+        rb'{"tokens": [["\udfff"]]}',
+        rb'{"text": "a", "model": "\ud800"}',
+        rb'{"text": "a", "\ud800": 1}',
+        rb'{"tokens": [["a"]], "labels": [{"1": "\ud800"}]}',
+    ):
+        answer = client.post("/api/parse", content=body)
+        assert answer.status_code == 422, answer.text
+        assert list(answer.json()) == ["detail"]
+
+
+def test_what_is_no_json_is_refused(client: TestClient) -> None:
+    for body in (b"", b"{", b"[]", b"\xff", b'{"text": NaN}', b"[" * 100_000):
+        answer = client.post("/api/parse", content=body)
+        assert answer.status_code in (400, 422), answer.text
+        assert isinstance(answer.json()["detail"], str)
+
+
+def test_models_are_listed_with_labels(client: TestClient) -> None:
+    models = Models.model_validate_json(client.get("/api/models").content)
+    assert models.default == "english-small-1.0"
+    assert [(model.name, model.segmenter) for model in models.models] == [
+        ("english-small-1.0", True),
+        ("de_words", False),
+    ]
+    assert {"root", "nsubj", "obj"} <= set(models.models[0].labels)
+    assert not any("|" in label or "↑" in label for label in models.models[0].labels)
