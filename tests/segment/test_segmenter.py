@@ -164,3 +164,13 @@ def test_long_tokens_and_long_white_space_are_cut() -> None:
     assert len(rebuild_text([before])) < 2 * assembly.LONGEST_SPACE
     start = 3 * (1 + len(space))
     assert after.tokens[0].misc == f"SpaceAfter=No|TokenRange={start}:{start + 1}"
+
+
+@given(
+    texts=st.lists(st.text("abc é\n.,'", max_size=400), max_size=8),
+    seed=st.integers(0, 3),
+    window=st.integers(16, 40),
+)
+def test_many_texts_are_cut_as_each_alone(texts: list[str], seed: int, window: int) -> None:
+    segmenter = untrained(seed=seed, window=window)
+    assert segmenter.segment_texts(texts) == [segmenter.segment(text) for text in texts]

@@ -32,11 +32,23 @@ def serve(
         ),
     ] = None,
     queue_words: Annotated[
-        int, typer.Option(min=1, help="Words that may wait for a model; what is more gets 503.")
-    ] = 40_000,
-    request_words: Annotated[int, typer.Option(min=1, help="Words of a request.")] = 20_000,
-    sentence_words: Annotated[int, typer.Option(min=1, help="Words of a sentence.")] = 400,
-    body_bytes: Annotated[int, typer.Option(min=1, help="Bytes of a request.")] = 1 << 20,
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Words that may wait for a model; whoever brings more is told to come again.",
+            show_default="10,000 on a CPU, 400,000 on a GPU",
+        ),
+    ] = None,
+    request_words: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Words of a request at most.")
+    ] = 10_000,
+    sentence_words: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Words of a sentence at most.")
+    ] = 400,
+    body_bytes: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Bytes of a request at most.")
+    ] = 1 << 20,
     device: Device = "auto",
 ) -> None:
     """Serve parsers over HTTP: a page at /, JSON at /api/parse, and the interface of UDPipe."""

@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor, nn
+from torch.nn.utils.rnn import pack_sequence, unpack_sequence
 
 from treecrf.nn.bilstm import initialise_lstm
 from treecrf.segment.characters import CharacterClass
@@ -41,3 +42,14 @@ class CharacterNetwork(nn.Module):
             vectors = self.dropout(layer(vectors)[0])
         scores: Tensor = self.output(vectors)
         return scores.transpose(0, 1)
+
+    def read_each(self, characters: list[Tensor], classes: list[Tensor]) -> list[Tensor]:
+        """Log odds `[character, output]` of windows of any lengths, each as if it were alone."""
+        numbers = pack_sequence(characters, enforce_sorted=False)
+        kinds = pack_sequence(classes, enforce_sorted=False)
+        vectors = torch.cat((self.characters(numbers.data), self.classes(kinds.data)), 1)
+        packed = numbers._replace(data=self.dropout(vectors))
+        for layer in self.layers:
+            packed = layer(packed)[0]
+            packed = packed._replace(data=self.dropout(packed.data))
+        return unpack_sequence(packed._replace(data=self.output(packed.data)))

@@ -1,7 +1,7 @@
 """Segmenters: a network, an alphabet and the multiword tokens of a treebank, put to work."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,7 @@ import torch
 
 from treecrf.nn.storage import StorageError, load_tensors, replace_file, save_tensors
 from treecrf.segment.assembly import Assembly, Scores
-from treecrf.segment.blocks import cut_blocks, cut_windows
+from treecrf.segment.blocks import Block, cut_blocks, cut_windows
 from treecrf.segment.characters import Alphabet, CharacterClass, Codes, as_read, classes_of
 from treecrf.segment.config import SegmenterConfig
 from treecrf.segment.corpus import Joins
@@ -66,6 +66,44 @@ class Segmenter:
         for block in cut_blocks(pieces, size=_WINDOWS * config.core, context=config.context):
             yield from assembly.add(block, self._score(block.codes))
         yield from assembly.finish()
+
+    def segment_texts(self, texts: Sequence[str]) -> list[list[Sentence]]:
+        """The sentences of each of many texts, which are read side by side.
+
+        How they come together makes no difference to any of them.
+        """
+        found: list[list[Sentence]] = [[] for _ in texts]
+        size, context = _WINDOWS * self.config.core, self.config.context
+        short: list[tuple[int, Block]] = []
+        for place, text in enumerate(texts):
+            if len(text) > size:
+                found[place] = self.segment(text)
+            else:
+                blocks = cut_blocks([text], size=size, context=context)
+                short += [(place, block) for block in blocks]
+        for first in range(0, len(short), 2 * _WINDOWS):
+            group = short[first : first + 2 * _WINDOWS]
+            scores = self._score_each([block.codes for _, block in group])
+            for (place, block), of_block in zip(group, scores, strict=True):
+                assembly = Assembly(splitter=self.splitter, joins=self.joins)
+                found[place] = [*assembly.add(block, of_block), *assembly.finish()]
+        return found
+
+    @torch.inference_mode()
+    def _score_each(self, blocks: Sequence[Codes]) -> list[Scores]:
+        """Log odds `[character, output]` of each of many blocks."""
+        context, device = self.config.context, self.network.output.weight.device
+        cut = [cut_windows(as_read(b), window=self.config.window, context=context) for b in blocks]
+        windows = [window for windows in cut for window in windows]
+        read = self.network.read_each(
+            [torch.from_numpy(self.alphabet.numbers(w)).to(device) for w in windows],
+            [torch.from_numpy(classes_of(w).astype(np.int32)).to(device) for w in windows],
+        )
+        inner = iter([scores[context:-context].float().cpu().numpy() for scores in read])
+        return [
+            np.concatenate([next(inner) for _ in windows])[: len(codes) - 2 * context]
+            for codes, windows in zip(blocks, cut, strict=True)
+        ]
 
     @torch.inference_mode()
     def _score(self, codes: Codes) -> Scores:

@@ -17,7 +17,7 @@ from treecrf.serve.limits import Limits
 from treecrf.serve.metrics import Metrics
 from treecrf.serve.middleware import Counting, LimitedBody, SafeHeaders
 from treecrf.serve.parsing import parsing_routes
-from treecrf.serve.reference import reference_files, reference_routes
+from treecrf.serve.reference import name_models, reference_files, reference_routes
 from treecrf.serve.registry import Registry
 from treecrf.serve.udpipe import udpipe_routes
 
@@ -71,6 +71,7 @@ def create_app(
     app.mount("/docs", reference_files())
     for router in routers:
         app.include_router(router)
+    name_models(app, registry.batchers)
     app.mount("/", StaticFiles(directory=STATIC, html=True))
     return app
 

@@ -21,6 +21,7 @@ __all__ = ["Batcher"]
 
 # Enough words to keep the device busy, few enough that whoever comes next does not wait long.
 _BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
+_QUEUED_BATCHES = 20
 # No request takes more than this part of a batch as long as others wait.
 _SHARES = 8
 _LONGEST_WAIT = 60  # seconds that a client is told to stay away
@@ -41,22 +42,20 @@ class Batcher:
         engine: Engine,
         *,
         metrics: Metrics,
-        queue_words: int,
+        queue_words: int | None = None,
         batch_words: int | None = None,
     ) -> None:
         self.name = name
         self.engine = engine
         self.metrics = metrics
-        self._queue_words = queue_words
         self._batch_words = batch_words or _BATCH_WORDS[engine.parser.device.type]
+        self.queue_words = queue_words or _QUEUED_BATCHES * self._batch_words
         self._changed = threading.Condition()
         self._waiting: deque[Job] = deque()
         self._words = 0  # of all jobs that are not done
         self._speed = 0.0  # words a second, lately
         self._closing = False
-        self._thread = threading.Thread(
-            target=self._work, name=f"treecrf-serve-{name}", daemon=True
-        )
+        self._thread: threading.Thread | None = None
 
     @property
     def queued_words(self) -> int:
@@ -65,6 +64,10 @@ class Batcher:
 
     def start(self) -> None:
         """Begin to work; before that, requests only wait."""
+        self._closing = False
+        self._thread = threading.Thread(
+            target=self._work, name=f"treecrf-serve-{self.name}", daemon=True
+        )
         self._thread.start()
 
     def close(self) -> None:
@@ -72,7 +75,7 @@ class Batcher:
         with self._changed:
             self._closing = True
             self._changed.notify_all()
-        if self._thread.ident is not None:
+        if self._thread is not None:
             self._thread.join()
 
     async def submit(self, job: Job, gone: Callable[[], Coroutine[Any, Any, None]]) -> list[str]:
@@ -80,7 +83,7 @@ class Batcher:
         with self._changed:
             if self._closing:
                 raise ServeError(503, "the service is shutting down; try another", retry_after=5)
-            if self._words and self._words + job.words > self._queue_words:
+            if self._words and self._words + job.words > self.queue_words:
                 raise self._refusal()
             self._words += job.words
             self._waiting.append(job)
@@ -108,13 +111,25 @@ class Batcher:
         )
 
     def _cancel(self, job: Job) -> None:
-        """Drop a job: at once where it waits, else when its share of a batch is done."""
+        """Drop a job; what a batch has of it by now is parsed for nobody."""
         with self._changed:
-            job.is_over = True
             job.future.cancel()
             if job in self._waiting:
                 self._waiting.remove(job)
+        self._release(job)
+
+    def _finish(self, job: Job, error: Exception | None = None) -> None:
+        """Tell the request what there is; by then there is room for the next one."""
+        if self._release(job):
+            job.resolve(error)
+
+    def _release(self, job: Job) -> bool:
+        """Count a job as done; False where it was so before."""
+        with self._changed:
+            was_over, job.is_over = job.is_over, True
+            if not was_over:
                 self._words -= job.words
+            return not was_over
 
     def _work(self) -> None:
         while jobs := self._next_jobs():
@@ -124,12 +139,8 @@ class Batcher:
             if words:
                 self.metrics.observe_batch(self.name, words, seconds)
                 self._speed += 0.2 * (words / seconds - self._speed)
-            with self._changed:
-                for job in jobs:
-                    if job.is_over:
-                        self._words -= job.words
-                    else:
-                        self._waiting.append(job)  # behind those that came meanwhile
+            with self._changed:  # what is left comes behind those that came meanwhile
+                self._waiting.extend(job for job in jobs if not job.is_over)
 
     def _next_jobs(self) -> list[Job]:
         """The jobs of the next batch, as soon as there is one; none when all is over."""
@@ -159,7 +170,7 @@ class Batcher:
                 self._fail(job, error)
             else:
                 if not job.tasks:
-                    job.resolve()
+                    self._finish(job)
         return sum(len(task.sentence) for _, tasks in shares for task in tasks)
 
     def _begin(self, jobs: list[Job]) -> None:
@@ -178,7 +189,7 @@ class Batcher:
                 self._fail(job, error)
             else:
                 if not job.tasks:  # no sentence at all
-                    job.resolve()
+                    self._finish(job)
 
     def _share_out(self, jobs: list[Job]) -> list[tuple[Job, list[Task]]]:
         """The next tasks of each job: a fair share first, then as many as there is room for."""
@@ -213,4 +224,4 @@ class Batcher:
             error = ServeError(422, str(error))
         elif not isinstance(error, ServeError):
             _log.exception("a request failed", exc_info=error)
-        job.resolve(error)
+        self._finish(job, error)

@@ -25,7 +25,7 @@ class Engine:
         """The sentences of texts, without trees."""
         if not self.parser.has_segmenter:
             return [split_lines(text) for text in texts]
-        return [self.parser.segmenter.segment(text) for text in texts]
+        return self.parser.segmenter.segment_texts(texts)
 
     def parse(self, tasks: Sequence[Task]) -> list[Outcome]:
         """What becomes of each task."""

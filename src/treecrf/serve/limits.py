@@ -11,13 +11,13 @@ class Limits:
 
     body_bytes: int = 1 << 20
     """Of a request as it is sent."""
-    request_words: int = 20_000
+    request_words: int = 10_000
     """Of all the sentences of a request; text counts as a word for four characters."""
     sentence_words: int = 400
     """A sentence takes memory with the cube of its length."""
-    queue_words: int = 40_000
-    """That wait for a model; past them requests are refused with 503."""
     batch_words: int | None = None
-    """That are parsed at once; None suits the device."""
+    """That are parsed at once; None suits the device: 500 on a CPU, 20,000 on a GPU."""
+    queue_words: int | None = None
+    """That wait for a model, past which requests are refused with 503; None is 20 batches."""
     receive_seconds: float = 30.0
     """Without a byte of a body that was announced."""

@@ -61,7 +61,7 @@ def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
             ),
             effort=1 + (request.topk or 0) // 10,
         )
-        check_size(job.words, limits)
+        check_size(job.words, min(limits.request_words, batcher.queue_words))
         sentences = await batcher.submit(job, partial(client_gone, connection))
         # Each sentence is JSON already, made in the thread of the model.
         name = json.dumps(batcher.name, ensure_ascii=False)

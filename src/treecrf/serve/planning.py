@@ -36,9 +36,8 @@ def sentences_of(tokens: Sequence[Sequence[str]]) -> list[Sentence]:
     return sentences
 
 
-def check_size(words: int, limits: Limits) -> None:
-    """An error where a request is too large for any queue."""
-    most = min(limits.request_words, limits.queue_words)
+def check_size(words: int, most: int) -> None:
+    """An error where a request has more words than that."""
     if words > most:
         raise ServeError(
             413,

@@ -1,10 +1,12 @@
 """The description of the interface at `/docs`: Swagger UI, with no resource from elsewhere."""
 
-from fastapi import APIRouter, Response
+from collections.abc import Iterable
+
+from fastapi import APIRouter, FastAPI, Response
 from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 
-__all__ = ["reference_files", "reference_routes"]
+__all__ = ["name_models", "reference_files", "reference_routes"]
 
 _PAGE = """<!doctype html>
 <html lang="en">
@@ -24,6 +26,13 @@ _PAGE = """<!doctype html>
 
 _START = """SwaggerUIBundle({url: "openapi.json", dom_id: "#reference", validatorUrl: null});
 """
+
+
+def name_models(app: FastAPI, names: Iterable[str]) -> None:
+    """Have the description of the interface say which models there are."""
+    request = app.openapi()["components"]["schemas"]["ParseRequest"]
+    named = {"type": "string", "enum": list(names)}
+    request["properties"]["model"]["anyOf"] = [named, {"type": "null"}]
 
 
 def reference_routes() -> APIRouter:

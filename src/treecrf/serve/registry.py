@@ -59,13 +59,11 @@ class Registry:
         """The model that a name means as UDPipe reads it: whole, its first parts, or a language.
 
         `english-ewt` and `eng` both mean `english-ewt-ud-2.6`; nothing is the default. Of several
-        models that it may mean, the default is taken, or else the last in order, so the newest.
+        models that it may mean, the first is taken.
         """
         wanted = _parts(name)
-        if not wanted or name == self.default:
-            return self.batchers[self.default]
-        if name in self.batchers:
-            return self.batchers[name]
+        if not wanted or name in self.batchers:
+            return self.find(name or None)
         language = _LANGUAGES.get("_".join(wanted))
         tests: tuple[Callable[[str], bool], ...] = (
             lambda own: _parts(own)[: len(wanted)] == wanted,
@@ -74,7 +72,7 @@ class Registry:
         )
         for test in tests:
             if meant := [own for own in self.batchers if test(own)]:
-                return self.batchers[self.default if self.default in meant else max(meant)]
+                return self.batchers[meant[0]]
         return self.find(name)  # which says what there is
 
     def start(self) -> None:

@@ -42,10 +42,14 @@ class ParseRequest(BaseModel):
     model_config = ConfigDict(
         extra="forbid",  # a misspelt name would be an option that silently does nothing
         json_schema_extra={
+            "oneOf": [
+                {"required": ["text"], "properties": {"text": {"type": "string"}}},
+                {"required": ["tokens"], "properties": {"tokens": {"type": "array"}}},
+            ],
             "examples": [
                 {"text": "I saw Sarah with a telescope."},
                 {"tokens": [["I", "saw", "her"]], "constraints": [{"3": 2}], "topk": 3},
-            ]
+            ],
         },
     )
 

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 import treecrf
 from treecrf.serve.batching import Batcher
 from treecrf.serve.errors import ServeError
-from treecrf.serve.formats import join_sentences, read_input, write_sentence
+from treecrf.serve.formats import INPUTS, OUTPUTS, join_sentences, read_input, write_sentence
 from treecrf.serve.forms import read_parameters
 from treecrf.serve.limits import Limits
 from treecrf.serve.parsing import client_gone
@@ -39,11 +39,14 @@ _PARAMETERS = {
     "input": "conllu (the default), horizontal or vertical.",
     "output": "conllu (the default), horizontal or vertical.",
 }
+_VALUES: dict[str, dict[str, Any]] = {
+    name: {"type": "string", "description": about} for name, about in _PARAMETERS.items()
+}
+_VALUES["input"]["enum"] = INPUTS
+_VALUES["output"]["enum"] = OUTPUTS
 _FORM = {
     "type": "object",
-    "properties": {
-        name: {"type": "string", "description": about} for name, about in _PARAMETERS.items()
-    },
+    "properties": _VALUES,
     "required": ["data"],
 }
 _TEXT = {"content": {"text/plain": {"schema": {"type": "string"}}}}
@@ -93,9 +96,8 @@ def udpipe_routes(registry: Registry, limits: Limits) -> APIRouter:
             return PlainTextResponse(detail + b"\n", status, _HEADERS | error.headers)
 
     query = [
-        {"name": name, "in": "query", "schema": {"type": "string"}, "description": about}
-        | ({"required": True} if name == "data" else {})
-        for name, about in _PARAMETERS.items()
+        {"name": name, "in": "query", "schema": schema, "required": name in _FORM["required"]}
+        for name, schema in _VALUES.items()
     ]
     forms = ("application/x-www-form-urlencoded", "multipart/form-data")
     body = {"required": True, "content": {form: {"schema": _FORM} for form in forms}}
@@ -133,7 +135,7 @@ async def _process(request: Request, registry: Registry, limits: Limits) -> Resp
     write_sentence(Sentence(["_"]), output)  # an error where there is no such format
     work = _Work(batcher, parameters, output=output, limits=limits)
     job = await work.job(parameters["data"])
-    check_size(job.words, limits)
+    check_size(job.words, min(limits.request_words, batcher.queue_words))
     written = await batcher.submit(job, partial(client_gone, request))
     answer = {"model": batcher.name, "acknowledgements": [], "result": "".join(written)}
     return Response(

@@ -67,7 +67,7 @@ class Job:
         self.render = render
         self.tasks: deque[Task] | None = None  # until the text is cut
         self.rendered: list[str] = []
-        self.is_over = False  # told to the request, or of no use to it any more
+        self.is_over = False  # done, failed, or of no use to anybody any more
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[list[str]] = self.loop.create_future()
 
@@ -85,7 +85,6 @@ class Job:
 
     def resolve(self, error: Exception | None = None) -> None:
         """Tell the request that waits, in its own thread, what there is."""
-        self.is_over = True
 
         def tell() -> None:
             if self.future.done():  # the client has gone

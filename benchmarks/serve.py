@@ -1,0 +1,258 @@
+"""Whether the service keeps up with the parser, and what it does with more than it can take.
+
+A second process keeps 64 connections busy with short and long requests mixed; throughput is set
+beside that of the parser alone, before and after. Then ten times as many words come as were
+parsed: all that is not answered must be refused with 503, the memory must stay flat, and
+afterwards a request must be answered again. Without `--model`, one of the default size is trained
+for an epoch first: speed does not depend on how good it is.
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from benchmarks.report import machine, print_table, write_json
+from benchmarks.stream import resident_mib
+from treecrf.treebank import Sentence, read_conllu, write_conllu
+from treecrf.treebank.generator import generate_treebank
+
+# Of the throughput of the parser alone, at least.
+_LEAST_SHARE = 0.7
+# What the memory may gain in the second half of the overload: the allocator's play.
+_ALLOWED_GROWTH = 1.1
+_LONG = 30  # sentences of a long request; a short one has one
+_SHARE_OF_LONG = 0.2
+_REQUESTS = 500
+
+
+def main() -> None:
+    options = _arguments()
+    os.environ["OMP_NUM_THREADS"] = str(options.threads)  # of the parser here and in the service
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        model = options.model or _train(folder, options.config)
+        sentences = _sentences(options.file)
+        requests = _requests(sentences)
+        bodies = folder / "bodies"
+        bodies.write_text(
+            "".join(
+                f"{sum(map(len, request))}\t{json.dumps({'tokens': request})}\n"
+                for request in requests
+            )
+        )
+        figures = _measure(options, model, requests, bodies)
+    failures = _report(figures)
+    if options.json:
+        write_json(options.json, figures | {"machine": machine(), "threads": options.threads})
+    if failures:
+        sys.exit("; ".join(failures))
+
+
+def _measure(
+    options: argparse.Namespace, model: Path, requests: list[list[list[str]]], bodies: Path
+) -> dict[str, Any]:
+    import treecrf
+
+    parser = treecrf.load(model, device=options.device)
+    words = [sentence for request in requests for sentence in request]
+    offline = [_offline(parser, words, options.seconds / 6)]
+    with _Service(model, options.device) as service:
+        _check_same(parser, service, words[:20])
+        parse = f"{service.url}/api/parse"
+        normal = _load(parse, bodies, seconds=options.seconds, connections=options.connections)
+        offline.append(_offline(parser, words, options.seconds / 6))
+        rate = 10 * normal["words"] / normal["elapsed"]
+        service.watch()
+        overload = _load(parse, bodies, seconds=options.seconds / 2, rate=rate)
+        memory = service.stop_watching()
+        recovery = service.time_of_one(words[0])
+    return {
+        "offline": offline,
+        "normal": normal | {"words_per_second": normal["words"] / normal["elapsed"]},
+        "overload": overload | {"rate": rate},
+        "memory": memory,
+        "recovery": recovery,
+    }
+
+
+def _report(figures: dict[str, Any]) -> list[str]:
+    """Print the figures; what is not as it should be."""
+    normal, overload = figures["normal"], figures["overload"]
+    offline = sum(figures["offline"]) / len(figures["offline"])
+    share = normal["words_per_second"] / offline
+    rows = [
+        ["the parser alone, words/s", " and ".join(f"{o:,.0f}" for o in figures["offline"])],
+        ["the service, words/s", f"{normal['words_per_second']:,.0f}"],
+        ["of the parser alone", f"{share:.0%}"],
+        ["requests", f"{sum(normal['statuses'].values()):,}"],
+        ["errors", f"{_errors(normal, allowed=()):,}"],
+        ["p50, seconds", f"{_percentile(normal, '200', 0.5):.3f}"],
+        ["p99, seconds", f"{_percentile(normal, '200', 0.99):.3f}"],
+        ["overload: words/s sent", f"{overload['rate']:,.0f}"],
+        ["overload: answered", f"{overload['statuses'].get('200', 0):,}"],
+        ["overload: refused with 503", f"{overload['statuses'].get('503', 0):,}"],
+        ["overload: other errors", f"{_errors(overload, allowed=('503',)):,}"],
+        ["overload: p99 of a refusal, seconds", f"{_percentile(overload, '503', 0.99):.3f}"],
+        ["overload: memory, MiB, first half", f"{figures['memory'][0]:,.0f}"],
+        ["overload: memory, MiB, second half", f"{figures['memory'][1]:,.0f}"],
+        ["after it: one request, seconds", f"{figures['recovery']:.3f}"],
+    ]
+    print_table(["", ""], rows)
+    failures = []
+    if _errors(normal, allowed=()) or _errors(overload, allowed=("503",)):
+        failures.append("there were errors")
+    if share < _LEAST_SHARE:
+        failures.append(f"the service parses less than {_LEAST_SHARE:.0%} of the parser alone")
+    if figures["memory"][1] > _ALLOWED_GROWTH * figures["memory"][0]:
+        failures.append("memory grew under overload")
+    return failures
+
+
+def _errors(record: dict[str, Any], *, allowed: tuple[str, ...]) -> int:
+    wrong = sum(n for status, n in record["statuses"].items() if status not in ("200", *allowed))
+    return wrong + sum(record["problems"].values())
+
+
+def _percentile(record: dict[str, Any], status: str, share: float) -> float:
+    times = record["seconds"].get(status, [])
+    return times[min(int(share * len(times)), len(times) - 1)] if times else float("nan")
+
+
+def _offline(parser: Any, sentences: list[list[str]], seconds: float) -> float:
+    """Words a second of the parser alone, over whole rounds of the sentences."""
+    list(parser.parse_stream(sentences[:50]))  # kernels are compiled, memory is there
+    words = 0
+    started = time.perf_counter()
+    while not words or time.perf_counter() - started < seconds:
+        words += sum(map(len, parser.parse_stream(sentences)))
+    return words / (time.perf_counter() - started)
+
+
+def _check_same(parser: Any, service: "_Service", sentences: list[list[str]]) -> None:
+    answer = service.parse(sentences)
+    for ours, tree in zip(answer["sentences"], parser.parse_tokens(sentences), strict=True):
+        if [token["head"] for token in ours["tokens"]] != tree.heads:
+            sys.exit(f"the service gives another tree for {tree!r}, so nothing is timed")
+
+
+def _load(url: str, bodies: Path, *, seconds: float, **options: float) -> dict[str, Any]:
+    """What the second process reports."""
+    named = [f"--{name}={value}" for name, value in options.items()]
+    command = [sys.executable, "-m", "benchmarks.load", url, str(bodies), f"--seconds={seconds}"]
+    output = subprocess.run([*command, *named], check=True, stdout=subprocess.PIPE).stdout
+    report: dict[str, Any] = json.loads(output)
+    return report
+
+
+class _Service:
+    """`treecrf serve` in a process of its own, whose memory can be watched."""
+
+    def __init__(self, model: Path, device: str) -> None:
+        command = [sys.executable, "-m", "treecrf", "serve", "--model", f"m={model}"]
+        self.process = subprocess.Popen(
+            [*command, "--port", "0", "--device", device], stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stderr is not None
+        said = self.process.stderr.readline()
+        if not (match := re.match(r"serving at (\S+)", said)):
+            sys.exit(f"the service did not start: {said}")
+        self.url = match[1]
+        self._samples: list[float] = []
+        self._watching = threading.Event()
+        self._watcher = threading.Thread(target=self._watch)
+
+    def __enter__(self) -> "_Service":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.terminate()
+        self.process.communicate()
+
+    def parse(self, sentences: list[list[str]]) -> Any:
+        body = json.dumps({"tokens": sentences}).encode()
+        headers = {"Content-Type": "application/json"}
+        request = urllib.request.Request(f"{self.url}/api/parse", body, headers)
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def time_of_one(self, sentence: list[str]) -> float:
+        """How long it takes until a request is answered, refusals included."""
+        started = time.perf_counter()
+        while True:
+            try:
+                self.parse([sentence])
+                return time.perf_counter() - started
+            except urllib.error.HTTPError as error:
+                if error.code != 503:
+                    raise
+                time.sleep(0.05)
+
+    def watch(self) -> None:
+        """Look at the memory from now on."""
+        self._watching.set()
+        self._watcher.start()
+
+    def _watch(self) -> None:
+        while self._watching.is_set():
+            self._samples.append(resident_mib(self.process.pid))
+            time.sleep(0.1)
+
+    def stop_watching(self) -> tuple[float, float]:
+        """The most memory in the first and in the second half of the time."""
+        self._watching.clear()
+        self._watcher.join()
+        half = len(self._samples) // 2
+        return max(self._samples[:half]), max(self._samples[half:])
+
+
+def _sentences(file: Path | None) -> list[Sentence]:
+    return list(read_conllu(file)) if file else list(generate_treebank(1_000, seed=3))
+
+
+def _requests(sentences: list[Sentence]) -> list[list[list[str]]]:
+    """Requests of one sentence, and some of many."""
+    draw = random.Random(1)
+    forms = [sentence.forms for sentence in sentences if len(sentence) <= 100]
+    return [
+        draw.choices(forms, k=_LONG if draw.random() < _SHARE_OF_LONG else 1)
+        for _ in range(_REQUESTS)
+    ]
+
+
+def _train(folder: Path, config: str) -> Path:
+    for name, count, seed in (("train", 300, 1), ("dev", 20, 2)):
+        write_conllu(generate_treebank(count, seed=seed), folder / f"{name}.conllu")
+    data = ["--train", str(folder / "train.conllu"), "--dev", str(folder / "dev.conllu")]
+    model = folder / "model"
+    command = [sys.executable, "-m", "treecrf", "train", *data, "--out", str(model)]
+    options = ["--config", config, "--set", "epochs=1"]
+    subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
+    return model
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks.serve", description=__doc__)
+    parser.add_argument("--model", type=Path, help="a model folder")
+    parser.add_argument("--config", default="default", help="of the model that is trained")
+    parser.add_argument("--file", type=Path, help="a treebank; else sentences are generated")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--threads", type=int, default=1, help="of torch, in both")
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--connections", type=int, default=64)
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

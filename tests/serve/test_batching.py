@@ -1,0 +1,190 @@
+"""Requests are parsed together, fairly, in a bounded queue, and without those who have gone."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+
+from treecrf.parser import Parser
+from treecrf.parser.constraints import Constraints
+from treecrf.serve.batching import Batcher
+from treecrf.serve.engine import Engine
+from treecrf.serve.errors import ServeError
+from treecrf.serve.metrics import Metrics
+from treecrf.serve.work import Job, Outcome, Task
+from treecrf.treebank import Sentence
+
+WORDS = ["Anna", "saw", "the", "garden", "."]
+IMPOSSIBLE = Constraints(held={1: 2, 2: 1})
+
+Test = Callable[[Batcher], Awaitable[None]]
+
+
+def run(parser: Parser, test: Test, *, queue: int = 1000, batch: int = 100) -> Batcher:
+    """A test with a model that does nothing until the test starts it."""
+    batcher = Batcher("m", Engine(parser), metrics=Metrics(), queue_words=queue, batch_words=batch)
+
+    async def main() -> None:
+        try:
+            await asyncio.wait_for(test(batcher), 60)
+        finally:
+            await asyncio.to_thread(batcher.close)
+
+    asyncio.run(main())
+    return batcher
+
+
+def job(count: int = 1, *, limit: Constraints | None = None, text: str = "") -> Job:
+    """So many sentences of five words."""
+
+    def plan(cut: list[list[Sentence]]) -> list[Task]:
+        sentences = [sentence for piece in cut for sentence in piece]
+        return [Task(s, limit or Constraints(), details=True) for s in sentences]
+
+    def render(task: Task, outcome: Outcome) -> str:
+        return " ".join(map(str, outcome.sentence.heads))
+
+    sentences = [] if text else [Sentence(WORDS) for _ in range(count)]
+    return Job(texts=[text] if text else [], sentences=sentences, plan=plan, render=render)
+
+
+async def never() -> None:
+    await asyncio.Event().wait()
+
+
+def submitted(batcher: Batcher, jobs: Sequence[Job]) -> list[asyncio.Task[list[str]]]:
+    return [asyncio.create_task(batcher.submit(each, never)) for each in jobs]
+
+
+def batches(batcher: Batcher) -> int:
+    lines = batcher.metrics.text({}).splitlines()
+    return int(next(n.split()[1] for n in lines if n.startswith("treecrf_batch_words_count")))
+
+
+def test_what_waits_is_one_batch(parser: Parser) -> None:
+    expected = " ".join(map(str, parser.parse_tokens([WORDS])[0].heads))
+
+    async def test(batcher: Batcher) -> None:
+        waiting = submitted(batcher, [job() for _ in range(20)])
+        await asyncio.sleep(0)
+        assert batcher.queued_words == 100
+        batcher.start()
+        assert await asyncio.gather(*waiting) == [[expected]] * 20
+
+    batcher = run(parser, test)
+    assert batches(batcher) == 1
+    assert batcher.queued_words == 0
+
+
+def test_texts_of_many_requests_are_told_apart(parser: Parser) -> None:
+    texts = ["Anna slept. It rained.", "The dog saw the garden.", "Anna slept."]
+
+    async def test(batcher: Batcher) -> None:
+        waiting = submitted(batcher, [job(text=text) for text in texts])
+        await asyncio.sleep(0)
+        batcher.start()
+        found = await asyncio.gather(*waiting)
+        assert found == [
+            [" ".join(map(str, s.heads)) for s in parser.parse(text)] for text in texts
+        ]
+
+    assert batches(run(parser, test)) == 1
+
+
+def test_small_requests_pass_a_large_one_by(parser: Parser) -> None:
+    order: list[str] = []
+
+    async def test(batcher: Batcher) -> None:
+        jobs = {"large": job(100), "small": job(), "other": job(2)}
+        waiting = submitted(batcher, list(jobs.values()))
+        for name, task in zip(jobs, waiting, strict=True):
+            task.add_done_callback(lambda _, name=name: order.append(name))
+        await asyncio.sleep(0)
+        batcher.start()
+        assert [len(found) for found in await asyncio.gather(*waiting)] == [100, 1, 2]
+
+    batcher = run(parser, test)
+    assert order == ["small", "other", "large"]
+    assert batches(batcher) > 1
+
+
+def test_past_its_bound_the_queue_refuses_at_once(parser: Parser) -> None:
+    async def test(batcher: Batcher) -> None:
+        waiting = submitted(batcher, [job(10), job(10)])
+        await asyncio.sleep(0)
+        with pytest.raises(ServeError, match="100 words waiting, and no more fit") as refusal:
+            await batcher.submit(job(), never)
+        assert refusal.value.status == 503
+        assert refusal.value.headers == {"Retry-After": "1"}
+        batcher.start()
+        await asyncio.gather(*waiting)
+        assert len(await batcher.submit(job(), never)) == 1  # as soon as there is room again
+
+    run(parser, test, queue=104)
+
+
+def test_what_is_impossible_fails_alone(parser: Parser) -> None:
+    async def test(batcher: Batcher) -> None:
+        waiting = submitted(batcher, [job(), job(2, limit=IMPOSSIBLE), job()])
+        await asyncio.sleep(0)
+        batcher.start()
+        first, impossible, last = await asyncio.gather(*waiting, return_exceptions=True)
+        assert first == last
+        assert isinstance(impossible, ServeError)
+        assert impossible.status == 422
+        assert "no tree has the heads that are to be kept" in impossible.detail
+        assert len(await batcher.submit(job(), never)) == 1  # the thread lives on
+
+    assert run(parser, test).queued_words == 0
+
+
+def test_who_has_gone_is_not_worked_for(parser: Parser) -> None:
+    async def test(batcher: Batcher) -> None:
+        gone = asyncio.Event()
+
+        async def leave() -> None:
+            await gone.wait()
+
+        leaving = asyncio.create_task(batcher.submit(job(10), leave))
+        staying = asyncio.create_task(batcher.submit(job(), never))
+        await asyncio.sleep(0)
+        assert batcher.queued_words == 55
+        gone.set()
+        with pytest.raises(ServeError, match="the client has gone"):
+            await leaving
+        assert batcher.queued_words == 5
+        batcher.start()
+        assert len(await staying) == 1
+
+    lines = run(parser, test).metrics.text({})
+    assert 'treecrf_batch_words_sum{model="m"} 5' in lines
+
+
+def test_who_leaves_halfway_is_dropped(parser: Parser) -> None:
+    async def test(batcher: Batcher) -> None:
+        leaving = asyncio.create_task(batcher.submit(job(2_000), never))
+        await asyncio.sleep(0)
+        batcher.start()
+        await asyncio.sleep(0.05)
+        leaving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await leaving
+        while batcher.queued_words:
+            await asyncio.sleep(0.01)
+
+    batcher = run(parser, test, queue=20_000)
+    done = float(batcher.metrics.text({}).partition("treecrf_batch_words_sum{")[2].split()[1])
+    assert done < 10_000
+
+
+def test_closing_finishes_what_waits_and_takes_no_more(parser: Parser) -> None:
+    async def test(batcher: Batcher) -> None:
+        waiting = submitted(batcher, [job(30), job(5)])
+        await asyncio.sleep(0)
+        batcher.start()
+        await asyncio.to_thread(batcher.close)
+        assert [len(found) for found in await asyncio.gather(*waiting)] == [30, 5]
+        with pytest.raises(ServeError, match="shutting down"):
+            await batcher.submit(job(), never)
+
+    run(parser, test)

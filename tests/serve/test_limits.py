@@ -1,0 +1,66 @@
+"""Requests that are too large are refused by name, whatever way they come."""
+
+from collections.abc import Iterator
+
+import pytest
+from starlette.testclient import TestClient
+
+from treecrf.parser import Parser
+from treecrf.serve.app import create_app
+from treecrf.serve.limits import Limits
+
+LIMITS = Limits(body_bytes=2_000, request_words=100, sentence_words=8)
+
+
+@pytest.fixture(scope="module")
+def narrow(parser: Parser) -> Iterator[TestClient]:
+    with TestClient(create_app({"small": parser}, limits=LIMITS)) as client:
+        yield client
+
+
+def test_a_body_that_is_too_long_is_refused(narrow: TestClient) -> None:
+    def chunks() -> Iterator[bytes]:  # of no announced length
+        for _ in range(100):
+            yield b" " * 100
+
+    for body in (b" " * 2_001, chunks()):
+        answer = narrow.post("/api/parse", content=body)
+        assert answer.status_code == 413
+        expected = "the body has more than 2,000 bytes; send the text in pieces"
+        assert answer.json() == {"detail": expected}
+
+
+def test_for_udpipe_it_is_plain_text(narrow: TestClient) -> None:
+    answer = narrow.post("/process", data={"data": "a" * 3_000})
+    assert answer.status_code == 413
+    assert answer.text == "the body has more than 2,000 bytes; send the text in pieces\n"
+
+
+def test_a_request_of_too_many_words_is_refused(narrow: TestClient) -> None:
+    answer = narrow.post("/api/parse", json={"tokens": [["a"] * 5] * 21})
+    assert answer.status_code == 413
+    expected = "this is about 105 words, and a request may have 100; send it in pieces"
+    assert answer.json() == {"detail": expected}
+    assert narrow.post("/api/parse", json={"text": "a" * 500}).status_code == 413
+    assert narrow.post("/api/parse", json={"tokens": [["a"] * 5] * 20}).status_code == 200
+
+
+def test_a_long_sentence_is_refused_by_number(narrow: TestClient) -> None:
+    expected = "sentence 2 has 9 words, and one may have 8; split it"
+    answer = narrow.post("/api/parse", json={"tokens": [["a"], ["a"] * 9]})
+    assert (answer.status_code, answer.json()) == (413, {"detail": expected})
+    answer = narrow.post("/process", data={"data": "a\n" + "a " * 9, "input": "horizontal"})
+    assert (answer.status_code, answer.text) == (413, expected + "\n")
+
+
+def test_best_trees_of_a_long_sentence_are_refused(client: TestClient) -> None:
+    answer = client.post("/api/parse", json={"tokens": [["a"] * 151], "topk": 2})
+    assert answer.status_code == 413
+    assert answer.json()["detail"].startswith("a sentence has 151 words, and the best trees are")
+
+
+def test_the_entropy_of_a_long_sentence_is_left_out(client: TestClient) -> None:
+    answer = client.post("/api/parse", json={"tokens": [["a"] * 151, ["a"] * 10]})
+    long, short = answer.json()["sentences"]
+    assert long["entropy"] is None
+    assert short["entropy"] > 0

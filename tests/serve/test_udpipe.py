@@ -1,0 +1,192 @@
+"""Clients of UDPipe find what they know: parameters, formats, names of models, errors."""
+
+import io
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from treecrf.parser import Parser
+from treecrf.serve.app import create_app
+from treecrf.treebank import read_conllu
+
+CONLLU = """# sent_id = s1
+# my = comment
+1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_
+1\tdo\tdo\tAUX\tVB\tA=B\t_\t_\t_\t_
+2\tn't\tnot\tPART\t_\t_\t_\t_\t_\tX=Y
+3\tgo\tgo\tVERB\t_\t_\t_\t_\t_\tSpaceAfter=No
+
+"""
+TEXT = "Anna didn't see the garden.\n\nIt rained."
+
+
+def result(client: TestClient, **parameters: str) -> str:
+    answer = client.post("/process", data=parameters)
+    assert answer.status_code == 200, answer.text
+    assert list(answer.json()) == ["model", "acknowledgements", "result"]
+    return str(answer.json()["result"])
+
+
+def problem(client: TestClient, **parameters: str) -> str:
+    answer = client.post("/process", data=parameters)
+    assert answer.status_code == 400
+    assert answer.headers["content-type"] == "text/plain; charset=utf-8"
+    return answer.text
+
+
+def test_models_say_what_they_can_do(client: TestClient) -> None:
+    for answer in (client.get("/models"), client.post("/models")):
+        assert answer.json() == {
+            "models": {"english-small-1.0": ["tokenizer", "parser"], "de_words": ["parser"]},
+            "default_model": "english-small-1.0",
+        }
+
+
+def test_every_way_of_sending_gives_the_same(client: TestClient) -> None:
+    parameters = {"data": "Anna saw Zoë .", "input": "horizontal", "parser": ""}
+    parts: Any = {name: (None, value) for name, value in parameters.items()}
+    lines = [
+        f'--b\nContent-Disposition: form-data; name="{name}"\n\n{value}\n'
+        for name, value in parameters.items()
+    ]
+    answers = [
+        client.get("/process", params=parameters),
+        client.post("/process", data=parameters),
+        client.post("/process", files=parts),
+        client.post("/process", params=parameters),
+        client.post(
+            "/process",
+            content="".join([*lines, "--b--\n"]).encode(),
+            headers={"Content-Type": "multipart/form-data; boundary=b"},
+        ),
+    ]
+    assert [answer.status_code for answer in answers] == [200] * 5
+    assert len({answer.text for answer in answers}) == 1
+    assert "\tZoë\t" in answers[0].json()["result"]
+
+
+def test_columns_that_nobody_asked_for_stay(client: TestClient, parser: Parser) -> None:
+    assert result(client, data=CONLLU) == CONLLU
+    parsed = result(client, data=CONLLU, parser="", tagger="")
+    (tree,) = parser.parse_tokens([["do", "n't", "go"]])
+    expected = CONLLU
+    for word in ("do\tdo\tAUX\tVB\tA=B", "n't\tnot\tPART\t_\t_", "go\tgo\tVERB\t_\t_"):
+        number = len(expected.partition(f"\t{word}")[0].split("\n")) - 4
+        head, deprel = tree.heads[number], tree.deprels[number]
+        expected = expected.replace(f"{word}\t_\t_", f"{word}\t{head}\t{deprel}")
+    assert parsed == expected
+
+
+def test_text_is_cut_as_udpipe_writes_it(client: TestClient) -> None:
+    written = result(client, data=TEXT, tokenizer="")
+    assert "TokenRange" not in written
+    first, second, _ = written.split("\n\n")
+    lines = first.split("\n")
+    assert lines[0].startswith("# generator = treecrf ")
+    assert lines[1:6] == [
+        "# treecrf_model = english-small-1.0",
+        "# newdoc",
+        "# newpar",
+        "# sent_id = 1",
+        "# text = Anna didn't see the garden.",
+    ]
+    assert lines[6] == "1\tAnna" + "\t_" * 8
+    assert lines[7].startswith("2-3\tdidn't\t")
+    assert lines[-1].endswith("\tSpacesAfter=\\n\\n")
+    assert second.split("\n")[:3] == ["# newpar", "# sent_id = 2", "# text = It rained."]
+    ranges = result(client, data=TEXT, tokenizer="ranges", parser="")
+    assert "1\tAnna\t_\t_\t_\t_\t" in ranges
+    assert "\tTokenRange=0:4\n" in ranges
+
+
+def test_lines_that_are_sentences_stay_so(client: TestClient) -> None:
+    text = "Anna slept. It rained.\n\nThe dog didn't sleep.\n"
+    written = result(client, data=text, tokenizer="presegmented;ranges", parser="")
+    first, second = read_conllu(io.StringIO(written))
+    assert first.forms == ["Anna", "slept", ".", "It", "rained", "."]
+    assert first.text == "Anna slept. It rained."
+    assert second.forms == ["The", "dog", "did", "n't", "sleep", "."]
+    for sentence in (first, second):
+        for token in (*sentence.tokens, *sentence.multiwords):
+            if "TokenRange=" in token.misc:
+                start, end = map(int, token.misc.partition("TokenRange=")[2].split(":"))
+                assert text[start:end] == token.form
+
+
+def test_formats_without_columns(client: TestClient) -> None:
+    assert result(client, data=CONLLU, output="horizontal") == "do n't go\n"
+    assert result(client, data=CONLLU, output="vertical") == "do\nn't\ngo\n\n"
+    for name, data in (("horizontal", "do n't go\na\n"), ("vertical", "do\nn't\ngo\n\na\n")):
+        assert result(client, data=data, input=name, output="horizontal") == "do n't go\na\n"
+
+
+def test_line_breaks_of_either_kind_are_read(client: TestClient) -> None:
+    assert result(client, data=CONLLU.replace("\n", "\r\n")) == CONLLU
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("", "english-small-1.0"),
+        ("english-small-1.0", "english-small-1.0"),
+        ("english-small", "english-small-1.0"),
+        ("English", "english-small-1.0"),
+        ("engl", "english-small-1.0"),
+        ("en", "english-small-1.0"),
+        ("eng", "english-small-1.0"),
+        ("german", "de_words"),
+        ("deu", "de_words"),
+        ("de", "de_words"),
+    ],
+)
+def test_names_mean_models(client: TestClient, name: str, found: str) -> None:
+    answer = client.get("/process", params={"data": "", "model": name})
+    assert answer.json()["model"] == found
+
+
+def test_the_first_of_several_models_is_meant(parser: Parser) -> None:
+    names = ["fr_gsd-1", "ancient_greek-a", "en_ewt-2.16", "en_ewt-2.3", "en_gum-1"]
+    with TestClient(create_app(dict.fromkeys(names, parser))) as client:
+        for name, found in {
+            "": "fr_gsd-1",
+            "grc": "ancient_greek-a",
+            "en_ewt": "en_ewt-2.16",
+            "english": "en_ewt-2.16",
+            "en_g": "en_gum-1",
+        }.items():
+            answer = client.get("/process", params={"data": "", "model": name})
+            assert answer.json()["model"] == found
+
+
+def test_what_is_wrong_is_plain_text(client: TestClient) -> None:
+    assert problem(client).startswith("the parameter `data` is missing")
+    assert problem(client, data="a", model="/etc/passwd").startswith("there is no model '/etc/p")
+    assert problem(client, data="a", output="epe").startswith("there is no output format 'epe'")
+    assert problem(client, data="a", input="text").startswith("there is no input format 'text'")
+    broken = problem(client, data="1\ta\n", input="conllu")
+    assert broken.startswith("the data is not CoNLL-U: line 1: ")
+    no_tokenizer = problem(client, data="a", model="de_words", tokenizer="")
+    assert no_tokenizer.startswith("the model 'de_words' has no tokenizer")
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("application/json", b"{}"),
+        ("multipart/form-data", b"data=a"),
+        ("multipart/form-data; boundary=b", b"--c\r\n\r\n--c--"),
+        ("multipart/form-data; boundary=b", b'--b\nContent-Disposition: form-data; name="data"\n'),
+        ("application/x-www-form-urlencoded", b"data=\xff"),
+        ("application/x-www-form-urlencoded", b"data=%ff"),
+    ],
+)
+def test_bodies_that_are_no_forms_are_refused(client: TestClient, kind: str, body: bytes) -> None:
+    answer = client.post("/process", content=body, headers={"Content-Type": kind})
+    assert answer.status_code in (200, 400)
+    assert answer.status_code == 400 or body.endswith(b'"data"\n')
+
+
+def test_pages_from_elsewhere_may_ask_as_with_udpipe(client: TestClient) -> None:
+    assert client.get("/models").headers["access-control-allow-origin"] == "*"
+    assert "access-control-allow-origin" not in client.get("/api/models").headers
