@@ -1,5 +1,6 @@
 """What a simulated person is asked for next: sentences or words, at random or uncertain ones."""
 
+import math
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -78,7 +79,7 @@ class Pool:
                 entropies = {
                     place: analysis.entropy / len(self.gold[place])
                     for place, analysis in self._analyses(annotated, parser)
-                    if place not in annotated
+                    if place not in annotated and math.isfinite(analysis.entropy)  # not too long
                 }
                 for place in sorted(entropies, key=lambda place: -entropies[place]):
                     yield place, self._words(place)

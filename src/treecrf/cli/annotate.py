@@ -81,6 +81,7 @@ def annotate(
     from treecrf.cli.console import track
     from treecrf.cli.inputs import input_sentences
     from treecrf.parser import load
+    from treecrf.parser.entropy import LONGEST_ENTROPY
     from treecrf.serve.annotate_corpus import Corpus
     from treecrf.serve.annotate_file import Annotations
     from treecrf.serve.annotate_queue import Asking, collect, make_queue
@@ -97,9 +98,9 @@ def annotate(
             annotations=annotations,
             order=order,
             asking=asking,
-            longest=limits.sentence_words,
+            longest=LONGEST_ENTROPY,
         )
-        typer.echo(_summary(queue, annotations, longest=limits.sentence_words))
+        typer.echo(_summary(queue, annotations, longest=LONGEST_ENTROPY))
         annotating = Annotating(corpus, sentences, queue, annotations, asking)
         routes = annotate_routes(annotating, limits)
         app = create_app({"model": parser}, limits=limits, routers=[routes])
