@@ -82,6 +82,12 @@ bench-pseudoprojective: $(INSTALLED) ## count the lifted arcs that come back, in
 bench-segment: $(INSTALLED) ## time raw text to sentences: ARGS='FILE.conllu --model FOLDER'
 	@$(BIN)/python -m benchmarks.segment $(ARGS)
 
+bench-serve: $(INSTALLED) ## load the service beside the parser alone, then ten times over
+	@$(BIN)/python -m benchmarks.serve $(ARGS)
+
+check-api: $(INSTALLED) ## ask the service whatever its description allows, and more
+	@API_EXAMPLES=2000 $(BIN)/python -m pytest -q tests/serve/test_schema.py $(ARGS)
+
 check-roundtrip: $(INSTALLED) ## write every treebank back and compare the bytes
 	@$(BIN)/python -m benchmarks.roundtrip $(TREEBANKS)
 

@@ -219,3 +219,16 @@ def test_time_counts_in_the_innermost_stage_alone(monkeypatch: pytest.MonkeyPatc
         Work().inner()
     assert stages.seconds == {"inner": 2, "outer": 110}
     assert dict(vars(Work)) == before
+
+
+def test_service_is_loaded_beside_the_parser(tmp_path: Path) -> None:
+    figures = tmp_path / "serve.json"
+    options = ("--config", "tiny", "--seconds", 2, "--connections", 8, "--json", figures)
+    result = run("benchmarks.serve", *options)
+    content = json.loads(figures.read_text())
+    # How fast is another matter, on a machine that runs tests.
+    assert result.returncode == 0 or "parses less than" in result.stderr, result.stderr
+    assert set(content["normal"]["statuses"]) == {"200"}
+    assert set(content["overload"]["statuses"]) == {"200", "503"}
+    assert content["normal"]["problems"] == content["overload"]["problems"] == {}
+    assert content["recovery"] < 10

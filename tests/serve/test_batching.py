@@ -188,3 +188,20 @@ def test_closing_finishes_what_waits_and_takes_no_more(parser: Parser) -> None:
             await batcher.submit(job(), never)
 
     run(parser, test)
+
+
+def test_small_requests_do_not_wait_for_large_ones(parser: Parser) -> None:
+    order: list[int] = []
+
+    async def test(batcher: Batcher) -> None:
+        jobs = [*(job(20) for _ in range(20)), job()]
+        waiting = submitted(batcher, jobs)
+        for number, task in enumerate(waiting):
+            task.add_done_callback(lambda _, number=number: order.append(number))
+        await asyncio.sleep(0)
+        batcher.start()
+        await asyncio.gather(*waiting)
+
+    run(parser, test, queue=3_000)
+    assert order[0] == 20  # the small one, though it came last
+    assert sorted(order[1:5]) == [0, 1, 2, 3]  # those that were begun first are done first

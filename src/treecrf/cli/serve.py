@@ -37,7 +37,7 @@ def serve(
             min=1,
             metavar="N",
             help="Words that may wait for a model; whoever brings more is told to come again.",
-            show_default="10,000 on a CPU, 400,000 on a GPU",
+            show_default="12,000 on a CPU, 300,000 on a GPU",
         ),
     ] = None,
     request_words: Annotated[

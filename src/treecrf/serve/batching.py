@@ -5,7 +5,6 @@ import logging
 import math
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any
 
@@ -14,6 +13,7 @@ from treecrf.segment.errors import SegmentError
 from treecrf.serve.engine import Engine
 from treecrf.serve.errors import ServeError
 from treecrf.serve.metrics import Metrics
+from treecrf.serve.waiting import WaitingJobs
 from treecrf.serve.work import Job, Outcome, Task
 from treecrf.treebank.errors import TreebankError
 
@@ -21,7 +21,7 @@ __all__ = ["Batcher"]
 
 # Enough words to keep the device busy, few enough that whoever comes next does not wait long.
 _BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
-_QUEUED_BATCHES = 20
+_QUEUE_WORDS = {"cpu": 12_000, "cuda": 300_000}
 # No request takes more than this part of a batch as long as others wait.
 _SHARES = 8
 _LONGEST_WAIT = 60  # seconds that a client is told to stay away
@@ -48,10 +48,12 @@ class Batcher:
         self.name = name
         self.engine = engine
         self.metrics = metrics
-        self._batch_words = batch_words or _BATCH_WORDS[engine.parser.device.type]
-        self.queue_words = queue_words or _QUEUED_BATCHES * self._batch_words
+        device = engine.parser.device.type
+        self._batch_words = batch_words or _BATCH_WORDS[device]
+        self.queue_words = queue_words or _QUEUE_WORDS[device]
         self._changed = threading.Condition()
-        self._waiting: deque[Job] = deque()
+        self._share = max(1, self._batch_words // _SHARES)
+        self._waiting = WaitingJobs(self._share)
         self._words = 0  # of all jobs that are not done
         self._speed = 0.0  # words a second, lately
         self._closing = False
@@ -86,7 +88,7 @@ class Batcher:
             if self._words and self._words + job.words > self.queue_words:
                 raise self._refusal()
             self._words += job.words
-            self._waiting.append(job)
+            self._waiting.add(job)
             self._changed.notify_all()
         leaving = asyncio.ensure_future(gone())
         either: set[asyncio.Future[Any]] = {job.future, leaving}
@@ -114,8 +116,7 @@ class Batcher:
         """Drop a job; what a batch has of it by now is parsed for nobody."""
         with self._changed:
             job.future.cancel()
-            if job in self._waiting:
-                self._waiting.remove(job)
+            self._waiting.discard(job)
         self._release(job)
 
     def _finish(self, job: Job, error: Exception | None = None) -> None:
@@ -131,6 +132,14 @@ class Batcher:
                 self._words -= job.words
             return not was_over
 
+    def _make_room(self, job: Job, words: int) -> None:
+        """Count so many words of a job as done; the last one counts until it is told."""
+        with self._changed:
+            if not job.is_over:
+                done = min(words * job.effort, job.words - 1)
+                job.words -= done
+                self._words -= done
+
     def _work(self) -> None:
         while jobs := self._next_jobs():
             started = time.perf_counter()
@@ -139,21 +148,14 @@ class Batcher:
             if words:
                 self.metrics.observe_batch(self.name, words, seconds)
                 self._speed += 0.2 * (words / seconds - self._speed)
-            with self._changed:  # what is left comes behind those that came meanwhile
-                self._waiting.extend(job for job in jobs if not job.is_over)
+            with self._changed:
+                self._waiting.put_back([job for job in jobs if not job.is_over])
 
     def _next_jobs(self) -> list[Job]:
         """The jobs of the next batch, as soon as there is one; none when all is over."""
-        share = self._batch_words // _SHARES
         with self._changed:
-            self._changed.wait_for(lambda: self._waiting or self._closing)
-            jobs: list[Job] = []
-            words = 0
-            while self._waiting and words < self._batch_words:
-                job = self._waiting.popleft()
-                jobs.append(job)
-                words += min(job.words, share)
-            return jobs
+            self._changed.wait_for(lambda: bool(self._waiting) or self._closing)
+            return self._waiting.take(self._batch_words)
 
     def _work_on(self, jobs: list[Job]) -> int:
         """Parse a share of each job, tell those that are done, and count the words."""
@@ -169,6 +171,7 @@ class Batcher:
             except Exception as error:
                 self._fail(job, error)
             else:
+                self._make_room(job, sum(len(task.sentence) for task in tasks))
                 if not job.tasks:
                     self._finish(job)
         return sum(len(task.sentence) for _, tasks in shares for task in tasks)
@@ -196,7 +199,7 @@ class Batcher:
         left = self._batch_words
         taken: dict[Job, list[Task]] = {}
         for job in jobs:
-            taken[job] = job.take(self._batch_words // _SHARES)
+            taken[job] = job.take(self._share)
             left -= sum(len(task.sentence) for task in taken[job])
         for job in jobs:
             while job.tasks and len(job.tasks[0].sentence) <= left:

@@ -18,6 +18,7 @@ class Limits:
     batch_words: int | None = None
     """That are parsed at once; None suits the device: 500 on a CPU, 20,000 on a GPU."""
     queue_words: int | None = None
-    """That wait for a model, past which requests are refused with 503; None is 20 batches."""
+    """That wait for a model, past which requests are refused with 503; None suits the device:
+    12,000 on a CPU, 300,000 on a GPU."""
     receive_seconds: float = 30.0
     """Without a byte of a body that was announced."""

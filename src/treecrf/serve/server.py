@@ -2,6 +2,7 @@
 
 import contextlib
 import ipaddress
+import os
 import signal
 import socket
 import sys
@@ -58,7 +59,8 @@ def _listen(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
-        reason = error.strerror or str(error)
+        number = error.errno or 0  # below 0 it is about finding the host
+        reason = os.strerror(number) if number > 0 else error.strerror or str(error)
         raise ParserError(
             f"{host}:{port}: {reason}; choose another with --host and --port"
         ) from None

@@ -61,7 +61,9 @@ class Job:
     ) -> None:
         self.texts = texts
         self.sentences = sentences
-        # What it counts for; with more effort a word takes as long as so many others.
+        self.number = 0  # in the order of arrival
+        self.effort = effort  # a word takes as long as so many others
+        # What it still counts for.
         self.words = effort * (sum(map(estimated_words, texts)) + sum(map(len, sentences))) or 1
         self.plan = plan
         self.render = render

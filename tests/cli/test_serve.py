@@ -1,0 +1,23 @@
+"""`treecrf serve` says what is wrong with its options before it listens."""
+
+import socket
+from pathlib import Path
+
+from tests.cli.running import problem
+
+
+def test_a_model_has_a_name_and_a_folder(tmp_path: Path) -> None:
+    assert problem("serve").startswith("give a model: --model NAME=DIR")
+    for given in ("folder", "=folder", "name="):
+        expected = f"--model takes NAME=DIR, such as en=models/english, not {given!r}"
+        assert problem("serve", "--model", given) == expected
+    twice = problem("serve", "--model", "a=b", "--model", "a=c")
+    assert twice == "two models are called 'a'; give one of them another name"
+    assert str(tmp_path) in problem("serve", "--model", f"a={tmp_path}")
+
+
+def test_an_address_that_is_taken_is_named(model: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        said = problem("serve", "--model", f"a={model}", "--port", port)
+    assert said.startswith(f"127.0.0.1:{port}: Address already in use; choose another")

@@ -1,0 +1,64 @@
+"""An analysis says what the distribution of the sentence says, however sentences are batched."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.parser.models import LOSSES, batch_of, random_parser, sentences_of, with_loss
+from treecrf.parser import entropy
+from treecrf.parser.batch import allowed_arcs
+from treecrf.parser.constraints import FREE, Constraints
+from treecrf.struct import NonProjectiveTreeCRF
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+@given(lengths=st.lists(st.integers(1, 7), min_size=1, max_size=4), seed=st.integers(0, 5))
+def test_analyses_agree_with_distributions(loss: str, lengths: list[int], seed: int) -> None:
+    parser = random_parser(with_loss(loss), seed=seed)
+    sentences = sentences_of(lengths, seed=seed)
+    limits = [Constraints(held={1: 0}) if number % 2 else FREE for number in range(len(lengths))]
+    trees = parser.parse_tokens(sentences, constraints=[dict(limit.held) for limit in limits])
+    for analysis, tree, sentence, limit in zip(
+        parser.analyse(sentences, limits), trees, sentences, limits, strict=True
+    ):
+        assert analysis.sentence == tree
+        crf = parser.distribution([sentence], constraints=[dict(limit.held)])
+        assert analysis.entropy == pytest.approx(crf.entropy.item(), abs=1e-6)
+        assert f"# log_prob = {analysis.log_prob:.4f}" in tree.comments
+        assert analysis.marginals.shape == (len(sentence) + 1,) * 2
+        if loss != "local":
+            assert analysis.marginals == pytest.approx(crf.marginals[0].numpy(), abs=1e-6)
+        for word, (head, prob) in enumerate(zip(tree.heads, tree.probs or (), strict=True), 1):
+            assert analysis.marginals[word, head] == pytest.approx(prob, abs=1e-6)
+
+
+def test_heads_that_cross_have_the_entropy_of_spanning_trees() -> None:
+    parser = random_parser(with_loss("crf2o"))
+    sentence, limit = sentences_of([5])[0], Constraints(held={1: 3, 2: 4})
+    (analysis,) = parser.analyse([sentence], [limit])
+    batch = batch_of([sentence], parser.config)
+    arcs = parser.scorer.arcs(parser.scorer(batch), batch)
+    allowed = allowed_arcs([limit], 6, device=parser.device)
+    spanning = NonProjectiveTreeCRF(arcs, batch.lengths, allowed=allowed)
+    assert analysis.entropy == pytest.approx(spanning.entropy.item(), abs=1e-6)
+    assert analysis.entropy > 0
+    assert analysis.marginals == pytest.approx(spanning.marginals[0].detach().numpy(), abs=1e-6)
+
+
+def test_long_sentences_have_no_entropy_of_the_second_order(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(entropy, "LONGEST_ENTROPY", 5)
+    sentences = sentences_of([7, 5, 6, 2])
+    for loss, known in (("crf2o", [False, True, False, True]), ("crf", [True] * 4)):
+        parser = random_parser(with_loss(loss))
+        found = parser.analyse(sentences, [FREE] * 4)
+        assert [math.isfinite(analysis.entropy) for analysis in found] == known
+        alone = parser.analyse(sentences[1:2], [FREE])[0].entropy
+        assert found[1].entropy == pytest.approx(alone)
+
+
+def test_no_sentences_have_no_analyses() -> None:
+    assert random_parser(with_loss("crf")).analyse([], []) == []
