@@ -1,11 +1,13 @@
 """Clients of UDPipe find what they know: parameters, formats, names of models, errors."""
 
 import io
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from tests.parser.models import random_parser, with_loss
 from treecrf.parser import Parser
 from treecrf.serve.app import create_app
 from treecrf.treebank import read_conllu
@@ -190,3 +192,24 @@ def test_bodies_that_are_no_forms_are_refused(client: TestClient, kind: str, bod
 def test_pages_from_elsewhere_may_ask_as_with_udpipe(client: TestClient) -> None:
     assert client.get("/models").headers["access-control-allow-origin"] == "*"
     assert "access-control-allow-origin" not in client.get("/api/models").headers
+
+
+def test_tags_are_given_to_who_asks_for_them() -> None:
+    config = replace(with_loss("crf"), predict_upos=True)
+    with TestClient(create_app({"tagging": random_parser(config)})) as client:
+        assert client.get("/models").json()["models"] == {"tagging": ["tagger", "parser"]}
+        given = "1\ta\t_\tDET\t_\t_\t_\t_\t_\t_\n2\tdog\t_\tADJ\t_\t_\t_\t_\t_\t_\n\n"
+        columns = {}
+        for asked in ("", "tagger", "parser", "tagger parser"):
+            (sentence,) = read_conllu(
+                io.StringIO(result(client, data=given, **dict.fromkeys(asked.split(), "")))
+            )
+            columns[asked] = sentence.column("upos"), sentence.heads
+        kept, (tags, no_heads) = columns[""], columns["tagger"]
+        assert kept == (["DET", "ADJ"], [-1, -1])
+        assert set(tags) <= {"NOUN", "VERB", "X"}
+        assert no_heads == [-1, -1]
+        heads = columns["parser"][1]
+        assert heads in ([0, 1], [2, 0])
+        assert columns["parser"] == (["DET", "ADJ"], heads)
+        assert columns["tagger parser"] == (tags, heads)
