@@ -114,6 +114,7 @@ def test_fixing_an_arc_changes_the_rest_and_undo_brings_it_back(
     expect(page.locator(".arc.fixed")).to_have_count(1)
     assert heads_shown(page) == heads_of(fixed) != heads_of(tree)
     status = page.locator(".sentence .status").first
+    expect(page.locator(".looking")).to_have_count(0)  # all of the new tree is seen
     expect(status).to_contain_text("other words changed: ")
     expect(status).to_contain_text(re.compile(r"\d+ ms"))
     page.get_by_role("button", name="Undo").click()

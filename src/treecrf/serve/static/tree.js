@@ -25,6 +25,8 @@ export class TreeView {
   #chosen = null;
   #hovered = null;
   #current = 1;
+  #pointer = null; // where it is, if it is here
+  #resting = null; // where it was when the tree was drawn: until it moves, it points at nothing
   #quiet = false; // the whole tree is seen after a change, until somebody goes to a word again
 
   /**
@@ -43,6 +45,7 @@ export class TreeView {
     });
     this.node.addEventListener("keydown", (event) => this.#press(event));
     this.node.addEventListener("pointerover", (event) => this.#hover(event));
+    this.node.addEventListener("pointermove", (event) => this.#hover(event));
     this.node.addEventListener("pointerleave", () => this.#leave());
     this.node.addEventListener("focusin", (event) => this.#focused(event));
     this.node.addEventListener("focusout", () => this.#refresh());
@@ -60,6 +63,7 @@ export class TreeView {
     this.#asked = asked;
     this.#chosen = null;
     this.#hovered = null;
+    this.#resting = this.#pointer;
     this.#quiet = true;
     this.#current = Math.min(Math.max(this.#current, 1), tokens.length);
     this.#drawing = draw(tokens, { asked });
@@ -144,7 +148,7 @@ export class TreeView {
   }
 
   #hover(event) {
-    if (event.pointerType === "touch") return;
+    if (event.pointerType === "touch" || !this.#hasMoved(event)) return;
     const id = idOf(event.target.closest(".word")) ?? dependentOf(event.target.closest(".label"));
     if (id === this.#hovered || id === 0) return;
     this.#hovered = id;
@@ -153,7 +157,18 @@ export class TreeView {
     if (id !== null && this.#chosen === null) this.actions.look(id, false);
   }
 
+  /** A new tree under a pointer that rests is not pointed at: the person wants to see all of it. */
+  #hasMoved({ clientX, clientY }) {
+    this.#pointer = [clientX, clientY];
+    if (this.#resting === null) return true;
+    const [x, y] = this.#resting;
+    if (Math.abs(clientX - x) + Math.abs(clientY - y) < 4) return false;
+    this.#resting = null;
+    return true;
+  }
+
   #leave() {
+    this.#pointer = this.#resting = null;
     this.#hovered = null;
     this.#refresh();
   }
