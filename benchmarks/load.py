@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 _MOST_CONNECTIONS = 4_000
+_IDLE_SECONDS = 2.0
 
 
 @dataclass
@@ -41,6 +42,7 @@ class Connection:
         self.address = host, port
         self.head = f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\n"
         self.streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+        self.used = 0.0
 
     async def post(self, body: bytes) -> int:
         """Send a body, read all of the answer, and give its status."""
@@ -98,8 +100,11 @@ async def at_a_rate(
     running: set[asyncio.Task[None]] = set()
 
     async def send(words: int, body: bytes) -> None:
+        while idle and time.perf_counter() - idle[-1].used > _IDLE_SECONDS:
+            idle.pop().close()  # as the service may just be doing, too
         connection = idle.pop() if idle else make()
         await one(record, connection, words, body)
+        connection.used = time.perf_counter()
         idle.append(connection)
 
     due = time.perf_counter()

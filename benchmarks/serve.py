@@ -1,7 +1,7 @@
 """Whether the service keeps up with the parser, and what it does with more than it can take.
 
 A second process keeps 64 connections busy with short and long requests mixed; throughput is set
-beside that of the parser alone, before and after. Then ten times as many words come as were
+beside that of the parser alone, by turns. Then ten times as many words come as were
 parsed: all that is not answered must be refused with 503, the memory must stay flat, and
 afterwards a request must be answered again. Without `--model`, one of the default size is trained
 for an epoch first: speed does not depend on how good it is.
@@ -21,6 +21,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -37,6 +38,7 @@ _ALLOWED_GROWTH = 1.1
 _LONG = 12  # sentences of a long request; a short one has one
 _SHARE_OF_LONG = 0.2
 _REQUESTS = 500
+_ROUNDS = 3
 _STARTING = 1.0  # seconds until the second process is sure to send
 
 
@@ -70,14 +72,21 @@ def _measure(
 
     parser = treecrf.load(model, device=options.device)
     words = [sentence for request in requests for sentence in request]
-    offline = [_offline(parser, words, options.seconds / 6)]
+    offline, normal = _Speed(), _Speed()
+    records = []
     with _Service(model, options.device) as service:
         _check_same(parser, service, words[:20])
         parse = f"{service.url}/api/parse"
-        normal = _load(parse, bodies, seconds=options.seconds, connections=options.connections)
-        offline.append(_offline(parser, words, options.seconds / 6))
-        rate = 10 * normal["words"] / normal["elapsed"]
+        part = options.seconds / _ROUNDS
+        for _ in range(_ROUNDS):  # by turns, because machines have other things to do as well
+            offline.add(*_offline(parser, words, part / 2))
+            before = service.processor_seconds()
+            record = _load(parse, bodies, seconds=part, connections=options.connections)
+            spent = service.processor_seconds() - before
+            normal.add(record["words"], record["elapsed"], spent)
+            records.append(record)
         service.watch()
+        rate = 10 * normal.by_clock
         with ThreadPoolExecutor(1) as pool:
             loading = pool.submit(_load, parse, bodies, seconds=options.seconds / 2, rate=rate)
             time.sleep(options.seconds / 2 + _STARTING)
@@ -85,23 +94,55 @@ def _measure(
             overload = loading.result()
         memory = service.stop_watching()
     return {
-        "offline": offline,
-        "normal": normal | {"words_per_second": normal["words"] / normal["elapsed"]},
+        "offline": vars(offline),
+        "normal": _merged(records) | vars(normal),
         "overload": overload | {"rate": rate},
         "memory": memory,
         "recovery": recovery,
     }
 
 
+class _Speed:
+    """Words, and the time that they took by the clock and of the processor."""
+
+    def __init__(self) -> None:
+        self.words, self.clock, self.processor = 0, 0.0, 0.0
+
+    def add(self, words: int, clock: float, processor: float) -> None:
+        self.words += words
+        self.clock += clock
+        self.processor += processor
+
+    @property
+    def by_clock(self) -> float:
+        return self.words / self.clock
+
+
+def _merged(records: list[dict[str, Any]]) -> dict[str, Any]:
+    """The records of all rounds as one."""
+    merged: dict[str, Any] = {"statuses": Counter(), "problems": Counter(), "seconds": {}}
+    for record in records:
+        merged["statuses"].update(record["statuses"])
+        merged["problems"].update(record["problems"])
+        for status, times in record["seconds"].items():
+            merged["seconds"][status] = sorted([*merged["seconds"].get(status, []), *times])
+    return merged
+
+
 def _report(figures: dict[str, Any]) -> list[str]:
     """Print the figures; what is not as it should be."""
     normal, overload = figures["normal"], figures["overload"]
-    offline = sum(figures["offline"]) / len(figures["offline"])
-    share = normal["words_per_second"] / offline
+    alone = figures["offline"]
+    speeds = {
+        by: (alone["words"] / alone[by], normal["words"] / normal[by])
+        for by in ("clock", "processor")
+    }
+    share = speeds["clock"][1] / speeds["clock"][0]
     rows = [
-        ["the parser alone, words/s", " and ".join(f"{o:,.0f}" for o in figures["offline"])],
-        ["the service, words/s", f"{normal['words_per_second']:,.0f}"],
+        ["the parser alone, words/s", f"{speeds['clock'][0]:,.0f}"],
+        ["the service, words/s", f"{speeds['clock'][1]:,.0f}"],
         ["of the parser alone", f"{share:.0%}"],
+        ["by time of the processor", f"{speeds['processor'][1] / speeds['processor'][0]:.0%}"],
         ["requests", f"{sum(normal['statuses'].values()):,}"],
         ["errors", f"{_errors(normal, allowed=()):,}"],
         ["p50, seconds", f"{_percentile(normal, '200', 0.5):.3f}"],
@@ -136,8 +177,8 @@ def _percentile(record: dict[str, Any], status: str, share: float) -> float:
     return times[min(int(share * len(times)), len(times) - 1)] if times else float("nan")
 
 
-def _offline(parser: Any, sentences: list[list[str]], seconds: float) -> float:
-    """Words a second of the parser alone, for about so long."""
+def _offline(parser: Any, sentences: list[list[str]], seconds: float) -> tuple[int, float, float]:
+    """How many words the parser alone parses in about so long, and how long exactly."""
     started, words = time.perf_counter(), 0
     for _ in range(2):  # in the first round kernels are compiled
         started = time.perf_counter()
@@ -145,9 +186,9 @@ def _offline(parser: Any, sentences: list[list[str]], seconds: float) -> float:
     speed = words / (time.perf_counter() - started)
     many = itertools.cycle(sentences)
     taken = [next(many) for _ in range(math.ceil(50 * speed * seconds / words))]
-    started = time.perf_counter()
+    started, processor = time.perf_counter(), time.process_time()
     words = sum(map(len, parser.parse_stream(taken)))
-    return words / (time.perf_counter() - started)
+    return words, time.perf_counter() - started, time.process_time() - processor
 
 
 def _check_same(parser: Any, service: "_Service", sentences: list[list[str]]) -> None:
@@ -208,6 +249,11 @@ class _Service:
                 if error.code != 503:
                     raise
                 time.sleep(0.05)
+
+    def processor_seconds(self) -> float:
+        """The time that the process has had of the processor."""
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def watch(self) -> None:
         """Look at the memory from now on."""

@@ -231,4 +231,4 @@ def test_service_is_loaded_beside_the_parser(tmp_path: Path) -> None:
     assert set(content["normal"]["statuses"]) == {"200"}
     assert set(content["overload"]["statuses"]) == {"200", "503"}
     assert content["normal"]["problems"] == content["overload"]["problems"] == {}
-    assert content["recovery"] < 10
+    assert content["recovery"] < 60

@@ -1,9 +1,11 @@
 """Requests that are too large are refused by name, whatever way they come."""
 
+import asyncio
 from collections.abc import Iterator
 
 import pytest
 from starlette.testclient import TestClient
+from starlette.types import Message
 
 from treecrf.parser import Parser
 from treecrf.serve.app import create_app
@@ -64,3 +66,30 @@ def test_the_entropy_of_a_long_sentence_is_left_out(client: TestClient) -> None:
     long, short = answer.json()["sentences"]
     assert long["entropy"] is None
     assert short["entropy"] > 0
+
+
+def test_a_body_that_does_not_come_is_not_waited_for(parser: Parser) -> None:
+    app = create_app({"small": parser}, limits=Limits(receive_seconds=0.05))
+    answers: list[Message] = []
+
+    async def receive() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def send(message: Message) -> None:
+        answers.append(message)
+
+    headers = [(b"content-length", b"10"), (b"content-type", b"application/json")]
+    for path in ("/api/parse", "/process"):
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": path,
+            "headers": headers,
+            "query_string": b"",
+            "app": app,
+        }
+        answers.clear()
+        asyncio.run(app(scope, receive, send))
+        assert answers[0]["status"] == 408
+        assert b"nothing of the body came for 0.05 seconds" in answers[1]["body"]

@@ -47,8 +47,10 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         registry.start()
-        yield
-        registry.close()
+        try:
+            yield
+        finally:
+            registry.close()
 
     app = FastAPI(
         title="treecrf",

@@ -117,7 +117,7 @@ class Batcher:
         with self._changed:
             job.future.cancel()
             self._waiting.discard(job)
-        self._release(job)
+            self._release(job)
 
     def _finish(self, job: Job, error: Exception | None = None) -> None:
         """Tell the request what there is; by then there is room for the next one."""
@@ -159,7 +159,7 @@ class Batcher:
 
     def _work_on(self, jobs: list[Job]) -> int:
         """Parse a share of each job, tell those that are done, and count the words."""
-        self._begin([job for job in jobs if job.tasks is None])
+        self._begin([job for job in jobs if job.tasks is None and not job.is_over])
         shares = self._share_out([job for job in jobs if not job.is_over])
         outcomes = self._parse(shares)
         for job, tasks in shares:
