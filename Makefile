@@ -97,6 +97,9 @@ check-stream: $(INSTALLED) ## parse a million sentences and watch the memory
 check-kills: $(INSTALLED) ## kill twenty trainings at random moments, and go on with them
 	@KILLED_RUNS=20 $(BIN)/python -m pytest -q tests/cli/test_resume.py -k killed $(ARGS)
 
+screenshots: $(DEMO)/model/model.safetensors ## make the pictures of the pages in docs/ again (wants Chromium)
+	@$(BIN)/python -m tests.serve.screenshots $(DEMO)/model $(DEMO)/dev.conllu docs/images
+
 fuzz: $(INSTALLED) ## read 100,000 mutated files
 	@FUZZ_EXAMPLES=100000 $(BIN)/python -m pytest -q tests/treebank/test_fuzz.py $(ARGS)
 

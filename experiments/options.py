@@ -64,6 +64,7 @@ class Options:
         treebank: Treebank | None = None,
         base: Config | None = None,
         mask: Mask | None = None,
+        init: Run | None = None,
     ) -> Run:
         """The training of a system: on the only treebank with the shared settings, if not told."""
         run = Run(
@@ -72,6 +73,7 @@ class Options:
             mask=mask,
             embeddings=self.embeddings,
             punct=self.punct,
+            init=init,
         )
         self.runs.append(run)
         return run

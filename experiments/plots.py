@@ -22,6 +22,10 @@ _COLOURS = {
     "Crf": "#0072B2",
     "Crf2o w/o MBR": "#CC79A7",
     "Crf2o": "#D55E00",
+    "random sentences": "#7F7F7F",
+    "random words": "#56B4E9",
+    "uncertain sentences": "#E69F00",
+    "uncertain words": "#D55E00",
 }
 _OTHER = "#009E73"
 _STYLE: Any = {

@@ -37,6 +37,8 @@ class Run:
     mask: Mask | None = None
     embeddings: DataFile | None = None
     punct: Punctuation = "keep"
+    init: "Run | None" = None
+    """The run whose model this one starts from."""
 
     @property
     def label(self) -> str:
@@ -49,7 +51,7 @@ class Run:
     @property
     def training(self) -> dict[str, Any]:
         """All that the trained model follows from; the test part and `punct` are not in it."""
-        return {
+        training = {
             "format": FORMAT,
             "config": self.config.to_dict(),
             "train": self.treebank.train.fingerprint,
@@ -57,6 +59,8 @@ class Run:
             "embeddings": None if self.embeddings is None else self.embeddings.fingerprint,
             "mask": None if self.mask is None else asdict(self.mask),
         }
+        # Runs that start from nothing are named as they were before there were others.
+        return training if self.init is None else training | {"init": self.init.key}
 
     @property
     def key(self) -> str:
@@ -94,6 +98,7 @@ class Run:
             "mask": None if self.mask is None else asdict(self.mask),
             "embeddings": file(self.embeddings),
             "punct": self.punct,
+            "init": None if self.init is None else self.init.to_dict(),
         }
 
     @classmethod
@@ -112,6 +117,7 @@ class Run:
             mask=None if data["mask"] is None else Mask(**data["mask"]),
             embeddings=file(data["embeddings"]),
             punct=data["punct"],
+            init=None if data["init"] is None else cls.from_dict(data["init"]),
         )
 
 

@@ -42,7 +42,8 @@ def carry_out(run: Run, store: Store, *, device: str) -> None:
         assert record is not None
         epochs, left_out, trained_on = (record[k] for k in ("epochs", "left_out", "machine"))
     else:
-        left_out = _train(run, folder, device)
+        init = None if run.init is None else store.model_folder(run.init)
+        left_out = _train(run, folder, device, init=init)
         epochs, trained_on = read_epochs(folder), machine(choose_device(device))
     store.save(
         run,
@@ -55,7 +56,7 @@ def carry_out(run: Run, store: Store, *, device: str) -> None:
     (folder / checkpoint.CHECKPOINT).unlink(missing_ok=True)
 
 
-def _train(run: Run, folder: Path, device: str) -> int:
+def _train(run: Run, folder: Path, device: str, *, init: Path | None) -> int:
     """Train, or go on with a training that was interrupted; how many sentences were left out."""
     begun = (folder / checkpoint.CONFIG).exists()
     # The same key with other settings, whose defaults have changed since; or nothing to go on from.
@@ -69,6 +70,7 @@ def _train(run: Run, folder: Path, device: str) -> int:
         train=[_training_file(run)],
         dev=run.treebank.dev.path,
         embeddings=None if run.embeddings is None or (begun and not stale) else run.embeddings.path,
+        init=init,
         resume=not stale,
         overwrite=stale,
         device=device,

@@ -33,7 +33,7 @@ def test_help_takes_no_time() -> None:
     assert min(seconds() for _ in range(5)) < 0.3
 
 
-@pytest.mark.parametrize("command", ["score", "train", "parse", "evaluate"])
+@pytest.mark.parametrize("command", ["score", "train", "parse", "evaluate", "annotate"])
 def test_help_loads_nothing_heavy(command: str) -> None:
     code = (
         "import sys\n"
@@ -50,7 +50,9 @@ def test_the_script_and_the_module_are_the_same() -> None:
     assert run("--help") == run("--help", command=(str(COMMAND),))
 
 
-@pytest.mark.parametrize("name", ["score", "compare", "data", "train", "parse", "evaluate"])
+@pytest.mark.parametrize(
+    "name", ["score", "compare", "data", "train", "parse", "evaluate", "annotate"]
+)
 def test_help_names_each_command(name: str) -> None:
     assert name in run("--help")
     assert "Usage: treecrf " + name in run(name, "--help")

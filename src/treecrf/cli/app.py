@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 import treecrf
-from treecrf.cli import compare, data, evaluate, parse, score, serve, train
+from treecrf.cli import annotate, compare, data, evaluate, parse, score, serve, train
 from treecrf.parser.errors import ParserError
 from treecrf.segment.errors import SegmentError
 from treecrf.treebank.errors import TreebankError
@@ -51,6 +51,7 @@ app.command()(evaluate.evaluate)
 app.command()(score.score)
 app.command()(compare.compare)
 app.command()(serve.serve)
+app.command()(annotate.annotate)
 app.add_typer(data.app, name="data")
 
 

@@ -2,11 +2,12 @@
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from treecrf.cli.formats import OutputFormat, default_format, write_trees
+from treecrf.cli.inputs import InputKind, input_sentences
 from treecrf.cli.options import Decoder, Device, Model
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from treecrf.treebank import Sentence
 
 __all__ = ["parse"]
-
-InputKind: TypeAlias = Literal["auto", "conllu", "tokens", "text"]
 
 
 def parse(
@@ -111,7 +110,7 @@ def parse(
             )
             return
     parsed: Iterable[Sentence]
-    sentences = _sentences(parser, file, text, input=input)
+    sentences = input_sentences(parser, file, text, input=input)
     if topk is not None:
         parsed = _ranked(parser, sentences, topk, keep_heads=keep_heads)
     else:
@@ -120,29 +119,6 @@ def parse(
     if probs:
         parsed = map(with_written_probs, parsed)
     write_trees(parsed, output, format=written)
-
-
-def _sentences(
-    parser: "Parser", file: str | None, text: str | None, *, input: InputKind
-) -> "Iterator[Sentence]":
-    """The sentences of a file or text of this kind, cut into words where it is raw text."""
-    from io import BytesIO
-
-    from treecrf.treebank.files import open_source, read_chunks
-    from treecrf.treebank.plain import look_at, parse_input, text_pieces
-
-    source: Any = file if text is None else BytesIO(text.encode())
-    with open_source(source) as (stream, name):
-        kind = input
-        if kind == "auto":
-            kind, stream = look_at(cast(IO[bytes], stream), name)
-            if kind == "tokens" and parser.has_segmenter:
-                kind = "text"
-        if kind == "text":
-            pieces = text_pieces(cast(IO[bytes], stream), name)
-            yield from parser.segmenter.segment_stream(pieces)
-        else:
-            yield from parse_input(read_chunks(stream), name, kind=kind, multiroot=True)
 
 
 def _parse_with_workers(

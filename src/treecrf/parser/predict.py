@@ -11,7 +11,7 @@ from torch import Tensor
 from treecrf.nn.blank import blank_weights
 from treecrf.parser.analysis import Analysis, analyses
 from treecrf.parser.assigning import Assigner, TreeArrays
-from treecrf.parser.batch import Batch, allowed_arcs, cut_batches, make_batch
+from treecrf.parser.batch import CELLS, Batch, allowed_arcs, cut_batches, make_batch
 from treecrf.parser.checkpoint import load_settings, load_vectors, load_weights, save_model
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import (
@@ -308,7 +308,10 @@ class Parser:
     ) -> Gathered:
         order = np.argsort(-encoded.lengths, kind="stable")
         gathered = Gathered(encoded)
-        for rows in cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS[self.device.type]):
+        tokens = _BATCH_WORDS[self.device.type]
+        # Entropies hold several tensors of siblings at once, in double precision.
+        cells = CELLS // 8 if details else CELLS
+        for rows in cut_batches(encoded.lengths, order, tokens=tokens, cells=cells):
             batch = make_batch(encoded, rows, device=self.device)
             allowed = allowed_arcs(
                 [limits[row] for row in batch.rows], batch.grid[1], device=self.device

@@ -1,0 +1,121 @@
+"""`treecrf annotate`: ask a person about the words that a parser is unsure of."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from treecrf.cli.options import Device, Model
+from treecrf.parser.errors import ParserError
+
+if TYPE_CHECKING:
+    from treecrf.serve.annotate_file import Annotations
+    from treecrf.serve.annotate_queue import Queue
+
+__all__ = ["annotate"]
+
+
+def annotate(
+    corpus: Annotated[
+        str,
+        typer.Argument(
+            metavar="CORPUS",
+            help="CoNLL-U (its heads are not looked at), raw text, or words with spaces between, a "
+            "sentence a line.",
+        ),
+    ],
+    model: Model,
+    out: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE",
+            help="Where to write what is confirmed, as partial trees; if it is there already, "
+            "annotation goes on.",
+        ),
+    ],
+    order: Annotated[
+        Literal["entropy", "least-certain", "corpus"],
+        typer.Option(
+            help="entropy: sentences with the most uncertain trees first; least-certain: with the "
+            "most uncertain head; corpus: as they come."
+        ),
+    ] = "entropy",
+    threshold: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="P",
+            help="Ask about words whose head is less probable than this.",
+            show_default="0.8",
+        ),
+    ] = None,
+    share: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            metavar="S",
+            help="Ask about this share of the words of a sentence instead, the least sure ones.",
+        ),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 0.0.0.0 is every one of this machine.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 8000,
+    device: Device = "auto",
+) -> None:
+    """Annotate a corpus in the browser, where the parser is unsure of it.
+
+    Only what is confirmed is written; `treecrf train --train FILE` takes it as it is.
+    """
+    if threshold is not None and share is not None:
+        raise typer.BadParameter("--threshold and --share both say which words; give one of them")
+    if share == 0 or threshold == 0:
+        raise typer.BadParameter("that asks about no word at all")
+    try:
+        from treecrf.serve.annotate import Annotating, annotate_routes
+        from treecrf.serve.app import create_app
+        from treecrf.serve.server import run_server
+    except ModuleNotFoundError as error:
+        raise ParserError(f"annotation needs {error.name}: pip install 'treecrf[serve]'") from None
+    from treecrf.cli.console import track
+    from treecrf.cli.inputs import input_sentences
+    from treecrf.parser import load
+    from treecrf.parser.entropy import LONGEST_ENTROPY
+    from treecrf.serve.annotate_corpus import Corpus
+    from treecrf.serve.annotate_file import Annotations
+    from treecrf.serve.annotate_queue import Asking, collect, make_queue
+    from treecrf.serve.limits import Limits
+
+    asking = Asking(0.8 if threshold is None and share is None else threshold, share)
+    limits = Limits()
+    with Annotations(out) as annotations, Corpus() as sentences:
+        parser = load(model, device=device)
+        read = input_sentences(parser, corpus, None, input="auto")
+        queue = make_queue(
+            track(collect(read, sentences, annotations), "sentences looked at"),
+            parser,
+            annotations=annotations,
+            order=order,
+            asking=asking,
+            longest=LONGEST_ENTROPY,
+        )
+        typer.echo(_summary(queue, annotations, longest=LONGEST_ENTROPY))
+        annotating = Annotating(corpus, sentences, queue, annotations, asking)
+        routes = annotate_routes(annotating, limits)
+        app = create_app({"model": parser}, limits=limits, routers=[routes])
+        run_server(app, host=host, port=port)
+
+
+def _summary(queue: "Queue", annotations: "Annotations", *, longest: int) -> str:
+    from treecrf.cli.console import counted
+
+    counts = annotations.counts()
+    notes = [
+        (len(queue.numbers), f"{counted(len(queue.numbers), 'sentence')} to ask about"),
+        (counts["done"], f"{counts['done']:,} done"),
+        (counts["skipped"], f"{counts['skipped']:,} skipped"),
+        (queue.sure, f"{queue.sure:,} without an uncertain word"),
+        (queue.too_long, f"{queue.too_long:,} of more than {longest} words left out"),
+    ]
+    return "; ".join(note for number, note in notes if number) or "there is nothing to ask about"

@@ -1,0 +1,169 @@
+"""Annotation of a corpus: what the page asks for, and what it saves."""
+
+import asyncio
+import json
+import threading
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import FileResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from treecrf.serve.annotate_corpus import Corpus
+from treecrf.serve.annotate_file import Annotations, Record, State
+from treecrf.serve.annotate_queue import Asking, Queue
+from treecrf.serve.app import STATIC
+from treecrf.serve.errors import ServeError
+from treecrf.serve.limits import Limits
+from treecrf.serve.parsing import ERRORS
+from treecrf.serve.planning import plan_tasks
+from treecrf.serve.registry import Registry
+from treecrf.serve.rendering import render_json
+from treecrf.serve.schemas import ParseRequest
+from treecrf.serve.work import Job
+from treecrf.treebank import Sentence
+
+__all__ = ["Annotating", "annotate_routes"]
+
+_MOST_HEADS = 8
+
+
+class Decision(BaseModel):
+    """All that is decided about a sentence so far."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    heads: Annotated[dict[int, int], Field(description="Confirmed heads by word; 0 is the root.")]
+    labels: Annotated[dict[int, str], Field(description="Confirmed relations of those words.")]
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Annotating:
+    """A corpus that is being annotated."""
+
+    corpus_name: str
+    corpus: Corpus
+    queue: Queue
+    annotations: Annotations
+    asking: Asking
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def sentence(self, place: int) -> tuple[int, Sentence]:
+        """The sentence at a place of the queue, the first being 1, and its number."""
+        if place > len(self.queue.numbers):
+            raise ServeError(404, f"there are {len(self.queue.numbers)} sentences to annotate")
+        number = self.queue.numbers[place - 1]
+        return number, self.corpus[number]
+
+    def save(self, number: int, sentence: Sentence, record: Record) -> None:
+        """Put a decision on disk."""
+        with self.lock:
+            self.annotations.put(number, sentence, record)
+
+    def progress(self, place: int) -> dict[str, Any]:
+        """How far it is, and which sentence comes after this place."""
+        total = len(self.queue.numbers)
+        after = [*range(place + 1, total + 1), *range(1, min(place, total) + 1)]
+        is_open = (other for other in after if self._is_open(other))
+        return {**self.annotations.counts(), "total": total, "next": next(is_open, None)}
+
+    def _is_open(self, place: int) -> bool:
+        return self.annotations[self.queue.numbers[place - 1]].state == "open"
+
+
+def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
+    """The page at `/`, and what it works with."""
+    routes = APIRouter(tags=["annotation"])
+    Place = Annotated[int, Path(ge=1, description="In the queue; 1 is the first.")]  # noqa: N806
+
+    async def parse(
+        connection: Request, sentence: Sentence, record: Record, *, topk: int | None = None
+    ) -> Any:
+        """A sentence as `/api/parse` gives it, under what is confirmed."""
+        registry: Registry = connection.app.state.registry
+        batcher = registry.find(None)
+        request = ParseRequest(
+            tokens=[sentence.forms],
+            constraints=[dict(record.heads)],
+            labels=[dict(record.labels)],
+            topk=topk,
+        )
+        multiroot = batcher.engine.parser.config.multiroot
+        job = Job(
+            sentences=[sentence],
+            plan=partial(plan_tasks, request, limits=limits, multiroot=multiroot),
+            render=partial(render_json, alternatives=_MOST_HEADS, marginals=topk is not None),
+        )
+        return json.loads((await batcher.submit(job, _nobody_goes))[0])
+
+    @routes.get("/", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "annotate.html")
+
+    @routes.get("/api/annotate")
+    async def overview() -> dict[str, Any]:
+        """What is annotated, into which file, and how far it is."""
+        return {
+            "corpus": annotating.corpus_name,
+            "out": annotating.annotations.path.name,
+            "threshold": annotating.asking.threshold,
+            "share": annotating.asking.share,
+            "progress": annotating.progress(0),
+        }
+
+    @routes.get("/api/annotate/{place}", responses=ERRORS)
+    async def look(place: Place, connection: Request) -> dict[str, Any]:
+        """A sentence, which of its words are asked about, and what is decided already."""
+        number, sentence = annotating.sentence(place)
+        record = annotating.annotations[number]
+        free = await parse(connection, sentence, Record())
+        probs = [token["prob"] for token in free["tokens"]]
+        shown = await parse(connection, sentence, record) if record.heads else free
+        return {
+            "place": place,
+            "number": number,
+            "asked": annotating.asking.words(probs),
+            "sentence": shown,
+            **_decided(record),
+            "progress": annotating.progress(place),
+        }
+
+    @routes.get("/api/annotate/{place}/best", responses=ERRORS)
+    async def best(
+        place: Place, connection: Request, k: Annotated[int, Query(ge=1, le=50)] = 5
+    ) -> Any:
+        """The best trees of a sentence, under what is decided."""
+        number, sentence = annotating.sentence(place)
+        record = annotating.annotations[number]
+        return await parse(connection, sentence, record, topk=k)
+
+    @routes.post("/api/annotate/{place}", responses=ERRORS)
+    async def decide(place: Place, decision: Decision, connection: Request) -> dict[str, Any]:
+        """Save a decision, and give the tree around it; what no tree can have is not saved."""
+        number, sentence = annotating.sentence(place)
+        if extra := sorted(decision.labels.keys() - decision.heads.keys()):
+            raise ServeError(
+                422, f"word {extra[0]} has a relation but no head; confirm the arc with it"
+            )
+        record = Record(decision.heads, decision.labels, decision.state)
+        shown = await parse(connection, sentence, record)
+        try:
+            await asyncio.to_thread(annotating.save, number, sentence, record)
+        except OSError as error:
+            out = annotating.annotations.path
+            raise ServeError(500, f"not saved: {out}: {error.strerror or error}") from error
+        return {"sentence": shown, **_decided(record), "progress": annotating.progress(place)}
+
+    return routes
+
+
+async def _nobody_goes() -> None:
+    """What a person has decided is saved even if the browser is closed meanwhile."""
+    await asyncio.Event().wait()
+
+
+def _decided(record: Record) -> dict[str, Any]:
+    return {"heads": record.heads, "labels": record.labels, "state": record.state}

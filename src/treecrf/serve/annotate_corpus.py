@@ -1,0 +1,49 @@
+"""The sentences of a corpus of any size, each at hand by its number: in a file, not in memory."""
+
+import io
+import os
+import tempfile
+from array import array
+
+from treecrf.treebank import Sentence, read_conllu
+
+__all__ = ["Corpus"]
+
+
+class Corpus:
+    """Sentences that are added once and looked up by number, the first being 1.
+
+    They lie in a temporary file that has no name, so that nothing of it stays when the process is
+    killed; memory holds where each begins.
+    """
+
+    def __init__(self) -> None:
+        self._file = tempfile.TemporaryFile(prefix="treecrf-annotate-")  # noqa: SIM115
+        self._ends = array("q", [0])
+
+    def __enter__(self) -> "Corpus":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def add(self, sentence: Sentence) -> int:
+        """Keep a sentence; its number."""
+        data = sentence.to_conllu().encode()
+        self._file.write(data)
+        self._ends.append(self._ends[-1] + len(data))
+        return len(self)
+
+    def finish(self) -> None:
+        """Say that there are no more sentences: now they can be looked up, from any thread."""
+        self._file.flush()
+
+    def __getitem__(self, number: int) -> Sentence:
+        start, end = self._ends[number - 1], self._ends[number]
+        data = os.pread(self._file.fileno(), end - start, start)
+        sentence = next(read_conllu(io.BytesIO(data)))
+        sentence.source, sentence.line = f"sentence {number}", 0
+        return sentence

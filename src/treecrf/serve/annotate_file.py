@@ -1,0 +1,148 @@
+"""What a person has confirmed about a corpus, in a file that training takes as it is.
+
+The file is all there is: it has the confirmed heads and labels, `_` for the rest, and in a comment
+of each sentence its number in the corpus and whether it is done. It is replaced as a whole after
+each action, so that a process killed at any moment leaves the last one or the one before.
+"""
+
+import fcntl
+import os
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Literal, TypeAlias
+
+from treecrf.nn.storage import remove_temporary
+from treecrf.treebank import Sentence, TreebankError, read_conllu
+from treecrf.treebank.files import open_target
+
+__all__ = ["OPEN", "Annotations", "Record", "State"]
+
+State: TypeAlias = Literal["open", "done", "skipped"]
+
+_COMMENT = re.compile(r"# annotate = ([1-9][0-9]*) (open|done|skipped)\s*$")
+# What a parser said of trees that are not written.
+_OF_TREES = re.compile(r"# (?:annotate|log_prob|rank|decoder) = ")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What is decided about a sentence: heads and labels by word, and whether it is done."""
+
+    heads: Mapping[int, int] = field(default_factory=dict)
+    labels: Mapping[int, str] = field(default_factory=dict)
+    state: State = "open"
+
+
+OPEN = Record()
+
+
+class Annotations:
+    """The records of a file by the number of the sentence, in the order they were begun in."""
+
+    def __init__(self, path: str | Path) -> None:
+        """Go on with a file, or begin one; no other process may have it meanwhile."""
+        self.path = Path(os.path.realpath(path))
+        self._records: dict[int, Record] = {}
+        self._texts: dict[int, str] = {}
+        self._forms: dict[int, list[str]] = {}
+        self._lock = _locked(self.path)
+        try:
+            remove_temporary(self.path)
+            if self.path.exists():
+                for sentence in read_conllu(self.path):
+                    self._read(sentence)
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def __enter__(self) -> "Annotations":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.close()
+
+    def _read(self, sentence: Sentence) -> None:
+        found = [match for line in sentence.comments if (match := _COMMENT.match(line))]
+        if not found:
+            raise sentence.error(
+                "no comment `# annotate = ...`: this file was not made by `treecrf annotate`, and "
+                "would be overwritten; give another --out"
+            )
+        number = int(found[-1][1])
+        state: State = found[-1][2]  # type: ignore[assignment]
+        heads = {word: head for word, head in enumerate(sentence.heads, 1) if head >= 0}
+        labels = {word: label for word, label in enumerate(sentence.deprels, 1) if label != "_"}
+        self._records[number] = Record(heads, labels, state)
+        self._texts[number] = sentence.to_conllu()
+        self._forms[number] = sentence.forms
+
+    def check(self, number: int, sentence: Sentence) -> None:
+        """An error where the corpus has another sentence of this number than the file."""
+        if self._forms.pop(number, sentence.forms) != sentence.forms:
+            raise self._other_corpus(number)
+
+    def check_all_found(self) -> None:
+        """An error where the file has sentences that the corpus does not have."""
+        if self._forms:
+            raise self._other_corpus(next(iter(self._forms)))
+
+    def _other_corpus(self, number: int) -> TreebankError:
+        return TreebankError(
+            f"{self.path}: sentence {number} is not that of the corpus: this was annotated on "
+            "another one; give that, or another --out"
+        )
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._records)
+
+    def __contains__(self, number: object) -> bool:
+        return number in self._records
+
+    def __getitem__(self, number: int) -> Record:
+        return self._records.get(number, OPEN)
+
+    def counts(self) -> dict[str, int]:
+        """How many sentences are done and skipped, and how many heads are confirmed."""
+        states = [record.state for record in self._records.values()]
+        heads = sum(len(record.heads) for record in self._records.values())
+        return {"done": states.count("done"), "skipped": states.count("skipped"), "heads": heads}
+
+    def put(self, number: int, sentence: Sentence, record: Record) -> None:
+        """Take a record for a sentence of the corpus; when this returns it is on disk."""
+        text = _partial(number, sentence, record).to_conllu()
+        texts = {**self._texts, number: text}
+        with open_target(self.path) as write:
+            write("".join(texts.values()))
+        self._texts = texts
+        self._records[number] = record
+
+
+def _locked(path: Path) -> IO[str]:
+    """A file beside this one, locked as long as it is open; a killed process holds no lock."""
+    try:
+        lock = open(path.with_name(f".{path.name}.lock"), "w")  # noqa: SIM115
+    except OSError as error:
+        error.filename = str(path)  # the name that the user knows
+        raise
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        lock.close()
+        raise TreebankError(
+            f"{path}: another `treecrf annotate` has it; end that one first"
+        ) from None
+    return lock
+
+
+def _partial(number: int, sentence: Sentence, record: Record) -> Sentence:
+    """The sentence with what is confirmed, and nothing else of a tree."""
+    partial = sentence.copy()
+    for token in partial.tokens:
+        token.head = record.heads.get(token.id, -1)
+        token.deprel = record.labels.get(token.id, "_")
+        token.deps = "_"
+    kept = [comment for comment in partial.comments if not _OF_TREES.match(comment)]
+    partial.comments = [*kept, f"# annotate = {number} {record.state}"]
+    return partial

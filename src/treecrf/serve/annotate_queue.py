@@ -1,0 +1,107 @@
+"""Which sentences to ask a person about, in which order, and which of their words."""
+
+import math
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from treecrf.parser import Parser
+from treecrf.parser.analysis import Analysis
+from treecrf.parser.constraints import FREE
+from treecrf.parser.pipeline import windows
+from treecrf.serve.annotate_corpus import Corpus
+from treecrf.serve.annotate_file import Annotations
+from treecrf.treebank import Sentence
+
+__all__ = ["Asking", "Order", "Queue", "collect", "make_queue"]
+
+Order: TypeAlias = Literal["entropy", "least-certain", "corpus"]
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """Which words are worth asking about: less sure than a threshold, or a share of the least sure.
+
+    One of the two is None.
+    """
+
+    threshold: float | None = 0.8
+    share: float | None = None
+
+    def words(self, probs: Sequence[float]) -> list[int]:
+        """The numbers of such words, given how probable the head of each is."""
+        if self.share is None:
+            assert self.threshold is not None
+            return [word for word, prob in enumerate(probs, 1) if prob < self.threshold]
+        count = math.ceil(self.share * len(probs))
+        return sorted(sorted(range(1, len(probs) + 1), key=lambda word: probs[word - 1])[:count])
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """The numbers of sentences in the order they are asked about, and those that are left out."""
+
+    numbers: "array[int]"
+    too_long: int
+    sure: int
+    """Sentences without a word that is worth asking about."""
+
+
+def collect(
+    sentences: Iterable[Sentence], corpus: Corpus, annotations: Annotations
+) -> Iterator[Sentence]:
+    """The sentences, as they are put into the corpus and found to be those of the annotations."""
+    for sentence in sentences:
+        annotations.check(corpus.add(sentence), sentence)
+        yield sentence
+    corpus.finish()
+    annotations.check_all_found()
+
+
+def make_queue(
+    sentences: Iterable[Sentence],
+    parser: Parser,
+    *,
+    annotations: Annotations,
+    order: Order,
+    asking: Asking,
+    longest: int,
+) -> Queue:
+    """The queue for the sentences of a corpus, in one pass over them.
+
+    What has been begun comes first, in the order it was begun in; sentences that no person has seen
+    follow, those that teach most in front.
+    """
+    numbers, scores = array("q"), array("d")
+    too_long = sure = 0
+    for window in windows(enumerate(sentences, 1), size=lambda pair: len(pair[1])):
+        new = [pair for pair in window if pair[0] not in annotations]
+        short = [pair for pair in new if len(pair[1]) <= longest]
+        too_long += len(new) - len(short)
+        if order == "corpus":
+            numbers.extend(number for number, _ in short)
+            scores.extend(0.0 for _ in short)
+            continue
+        analyses = parser.analyse([sentence for _, sentence in short], [FREE] * len(short))
+        for (number, _), analysis in zip(short, analyses, strict=True):
+            if asking.words(_probs(analysis)):
+                numbers.append(number)
+                scores.append(_gain(analysis, order))
+            else:
+                sure += 1
+    ranked = sorted(range(len(numbers)), key=lambda place: -scores[place])
+    queue = array("q", [*annotations, *(numbers[place] for place in ranked)])
+    return Queue(queue, too_long=too_long, sure=sure)
+
+
+def _probs(analysis: Analysis) -> list[float]:
+    assert analysis.sentence.probs is not None
+    return analysis.sentence.probs
+
+
+def _gain(analysis: Analysis, order: Order) -> float:
+    """How much a sentence teaches, as this order has it."""
+    if order == "entropy":
+        return analysis.entropy
+    return 1 - min(_probs(analysis), default=1.0)

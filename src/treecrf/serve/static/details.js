@@ -1,0 +1,93 @@
+// Under the tree: the heads that a word might have, each a button that fixes it.
+
+import { button, element, replaceChildren } from "./dom.js";
+import { certainty, percent } from "./scale.js";
+
+const HINT = "Point at a word, or go to it with the arrow keys, to see where else its head might be.";
+
+export class Details {
+  #id = null;
+  #shown = [];
+
+  constructor({ pick, free, relabel }) {
+    this.actions = { pick, free, relabel };
+    this.node = element("div", { class: "details" });
+    this.clear();
+  }
+
+  get id() {
+    return this.#id;
+  }
+
+  clear() {
+    this.#id = null;
+    this.#shown = [];
+    replaceChildren(this.node, element("p", { class: "hint" }, HINT));
+  }
+
+  /** The nth head in the list, counted from 1. */
+  head(number) {
+    return this.#shown[number - 1]?.head;
+  }
+
+  show(tokens, id, isChosen) {
+    const token = tokens[id - 1];
+    this.#id = id;
+    this.#shown = token.heads.filter((other) => other.prob >= 0.001 || other.head === token.head);
+    if (!this.#shown.some((other) => other.head === token.head)) {
+      this.#shown.unshift({ head: token.head, prob: token.prob });
+    }
+    const question = isChosen
+      ? [element("b", {}, "Click the head of "), quoted(token.form), ", or ROOT:"]
+      : ["Heads of ", quoted(token.form), ":"];
+    replaceChildren(
+      this.node,
+      element("p", { class: isChosen ? "question asking" : "question" }, ...question),
+      element("div", { class: "chips" }, ...this.#shown.map((other) => this.#chip(tokens, token, other))),
+      element(
+        "div",
+        { class: "chips" },
+        button(`relation: ${token.deprel}`, {
+          class: "chip plain",
+          title: `Change the relation of ${token.form}, now ${token.deprel}`,
+          keys: "L",
+          press: () => this.actions.relabel(id),
+        }),
+        token.fixed
+          ? button("free", {
+              class: "chip plain",
+              title: `Free the head of ${token.form}`,
+              keys: "Delete",
+              press: () => this.actions.free(id),
+            })
+          : null,
+      ),
+    );
+  }
+
+  #chip(tokens, token, other) {
+    const form = other.head === 0 ? "ROOT" : tokens[other.head - 1].form;
+    const isHead = other.head === token.head;
+    const bar = element("span", { class: `bar ${certainty(other.prob)}`, "aria-hidden": "true" });
+    bar.style.width = `${Math.max(2, Math.round(other.prob * 100))}%`;
+    const says = `Fix ${form} as the head of ${token.form}, ${percent(other.prob)}`;
+    return element(
+      "button",
+      {
+        type: "button",
+        class: `chip${isHead ? " is-head" : ""}`,
+        "aria-label": isHead ? `${says}, its head now` : says,
+        title: says,
+        click: () => this.actions.pick(token.id, other.head),
+      },
+      element("span", { class: "chip-form" }, form),
+      other.head > 0 ? element("span", { class: "number" }, String(other.head)) : null,
+      element("span", { class: "share" }, percent(other.prob)),
+      bar,
+    );
+  }
+}
+
+function quoted(form) {
+  return element("b", { class: "quoted" }, form);
+}

@@ -1,0 +1,69 @@
+// What can be taken away: CoNLL-U, JSON, and the picture as a file of its own.
+
+import { shape } from "./dom.js";
+import { draw } from "./drawing.js";
+
+const CELLS = { id: 0, head: 6, deprel: 7, misc: 9 };
+
+/** CoNLL-U with the heads and relations of these tokens; everything else stays as it is. */
+export function withTree(conllu, tokens) {
+  const byId = new Map(tokens.map((token) => [String(token.id), token]));
+  return conllu
+    .split("\n")
+    .filter((line) => !line.startsWith("# log_prob"))
+    .map((line) => {
+      const cells = line.split("\t");
+      const token = cells.length === 10 ? byId.get(cells[CELLS.id]) : undefined;
+      if (!token) return line;
+      cells[CELLS.head] = String(token.head);
+      cells[CELLS.deprel] = token.deprel;
+      const kept = cells[CELLS.misc]
+        .split("|")
+        .filter((item) => item !== "_" && !item.startsWith("HeadProb="));
+      cells[CELLS.misc] = [...kept, `HeadProb=${token.prob.toFixed(4)}`].join("|");
+      return cells.join("\t");
+    })
+    .join("\n");
+}
+
+const STYLE = `
+.treecrf-tree { font-family: "Inter", "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; background: #fff; color: #1f2328; }
+text { fill: currentColor; text-anchor: middle; }
+.form { font-size: 17px; font-weight: 500; }
+.tag, .prob { font-size: 11.5px; }
+.tag { opacity: 0.7; }
+.prob { font-weight: 600; }
+.label text { font-size: 12.5px; font-weight: 500; }
+.label rect, .box { fill: none; }
+.line { fill: none; stroke: currentColor; stroke-width: 2; }
+.tip { fill: currentColor; }
+.sure { color: #0b5cad; } .likely { color: #5b4bc4; } .unsure { color: #a8328f; }
+.doubtful { color: #bd4b00; } .unlikely { color: #c01c28; }
+.sure .line { stroke-width: 2.5; } .unsure .line { stroke-dasharray: 9 3; }
+.doubtful .line { stroke-dasharray: 5 4; } .unlikely .line { stroke-dasharray: 2 4; }
+.fixed .label rect { fill: currentColor; } .fixed .label text { fill: #fff; }
+`;
+
+/** The picture of a tree as the text of an SVG file that needs nothing else. */
+export function svgFile(tokens, title) {
+  const { picture } = draw(tokens, { target: false });
+  // Text in a node: the serialiser escapes what a token holds.
+  picture.prepend(shape("title", {}, clean(title)), shape("style", {}, STYLE));
+  picture.setAttribute("role", "img");
+  for (const node of picture.querySelectorAll("text, title")) node.textContent = clean(node.textContent);
+  return new XMLSerializer().serializeToString(picture) + "\n";
+}
+
+function clean(text) {
+  // XML has no place for these, escaped or not.
+  return text.replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, "\ufffd");
+}
+
+/** Have the browser save a text as a file. */
+export function save(name, type, text) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}

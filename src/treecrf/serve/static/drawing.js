@@ -1,0 +1,179 @@
+// A tree as SVG: words, arcs above them in the colour and line of their probability, labels.
+
+import { shape } from "./dom.js";
+import { layOut } from "./layout.js";
+import { SURE, certainty, percent } from "./scale.js";
+
+const FONT = '"Inter", "Segoe UI", Roboto, "Helvetica Neue", Arial, system-ui, sans-serif';
+const FORM = 17;
+const SMALL = 11.5;
+const LABEL = 12.5;
+const MARGIN = 26;
+const ROOT = 62; // for the symbol that words are hung on to make them the root
+const LEVEL = 28; // from one level of arcs to the next: a label has room between them
+const FOOT = 12; // from the words up to where level 0 would be
+const RADIUS = 14;
+const LEFTWARD = /^[^\p{L}]*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
+
+const pen = document.createElement("canvas").getContext("2d");
+
+function width(text, size, weight = 500) {
+  pen.font = `${weight} ${size}px ${FONT}`;
+  return Math.ceil(pen.measureText(text).width);
+}
+
+/**
+ * The picture of a tree. `tokens` have id, form, upos, head, deprel, prob and fixed; `asked` are the
+ * ids of words to be marked. With `target` there is a root symbol beside the words. Returns the
+ * picture and its parts: `words` and `arcs` by id, and what `drawOthers` needs.
+ */
+export function draw(tokens, { asked = new Set(), target = true } = {}) {
+  const doubts = tokens.map((token) => (token.prob < SURE && !token.fixed ? percent(token.prob) : ""));
+  const labels = tokens.map((token) => width(token.deprel, LABEL) + (token.fixed ? 20 : 10));
+  const widths = tokens.map((token, index) =>
+    Math.max(
+      width(token.form, FORM),
+      width(token.upos ?? "", SMALL),
+      width(doubts[index], SMALL, 600),
+      token.head === 0 ? labels[index] : 0,
+      asked.has(token.id) ? width(token.form, FORM) + 14 : 0,
+      22,
+    ),
+  );
+  const forms = tokens.map((token) => token.form);
+  const mirrored = forms.filter((form) => LEFTWARD.test(form)).length * 2 > forms.length;
+  const heads = tokens.map((token) => token.head);
+  const layout = layOut(heads, { widths, labels, mirrored });
+  const levels = Math.max(1, ...layout.arcs.map((arc) => arc.level));
+  const left = MARGIN + (target && !mirrored ? ROOT : 0);
+  const places = layout.words.map((place) => left + place);
+  const ground = MARGIN + LABEL + levels * LEVEL + FOOT;
+  const size = {
+    width: left + layout.width + MARGIN + (target && mirrored ? ROOT : 0),
+    height: ground + 22 + (tokens.some((token) => token.upos) ? 17 : 0) + 17 + MARGIN - 8,
+  };
+  const picture = shape("svg", {
+    class: "treecrf-tree",
+    viewBox: `0 0 ${size.width} ${size.height}`,
+    width: size.width,
+    height: size.height,
+  });
+  const drawing = { picture, ground, places, size, widths, words: new Map(), arcs: new Map() };
+  const lines = shape("g", { class: "arcs", "aria-hidden": "true" });
+  for (const arc of layout.arcs) {
+    const moved = { ...arc, start: arc.start + left, end: arc.end + left, label: arc.label + left };
+    const drawn = drawArc(moved, tokens, ground);
+    drawing.arcs.set(arc.dependent, drawn);
+    lines.append(drawn);
+  }
+  drawing.others = shape("g", { class: "others", "aria-hidden": "true" });
+  const row = shape("g", { class: "words" });
+  if (target) {
+    const middle = mirrored ? size.width - MARGIN - ROOT / 2 + 8 : MARGIN + ROOT / 2 - 8;
+    drawing.rootPlace = middle;
+    drawing.words.set(0, drawRoot(middle, ground));
+    row.append(drawing.words.get(0));
+  }
+  tokens.forEach((token, index) => {
+    const word = drawWord(token, places[index], {
+      ground,
+      width: widths[index],
+      doubt: doubts[index],
+      asked: asked.has(token.id),
+    });
+    drawing.words.set(token.id, word);
+    row.append(word);
+  });
+  picture.append(lines, drawing.others, row);
+  return drawing;
+}
+
+function text(name, x, y, content) {
+  return shape("text", { class: name, x, y }, content);
+}
+
+function drawWord(token, place, { ground, width: wide, doubt, asked }) {
+  const half = wide / 2 + 7;
+  const word = shape("g", { class: `word${asked ? " asked" : ""}`, "data-id": token.id });
+  const height = 26 + (token.upos ? 17 : 0) + 20;
+  word.append(
+    shape("rect", { class: "box", x: place - half, y: ground + 2, width: 2 * half, height, rx: 7 }),
+    text("form", place, ground + 21, token.form),
+  );
+  let bottom = ground + 21;
+  if (token.upos) word.append(text("tag", place, (bottom += 17), token.upos));
+  if (doubt) word.append(text(`prob ${certainty(token.prob)}`, place, (bottom += 17), doubt));
+  if (asked) {
+    const x = place + half - 3;
+    word.append(
+      shape("circle", { class: "badge", cx: x, cy: ground + 4, r: 7.5 }),
+      text("badge-text", x, ground + 8, token.fixed ? "✓" : "?"),
+    );
+  }
+  return word;
+}
+
+function drawRoot(place, ground) {
+  return shape(
+    "g",
+    { class: "word root", "data-id": 0 },
+    shape("rect", { class: "box", x: place - 26, y: ground + 2, width: 52, height: 28, rx: 14 }),
+    text("form", place, ground + 20.5, "ROOT"),
+  );
+}
+
+function path({ start, end, head }, top, ground) {
+  if (head === 0) return `M ${end} ${top} V ${ground - 8}`;
+  const radius = Math.min(RADIUS, Math.abs(end - start) / 2);
+  const turn = start < end ? radius : -radius;
+  return (
+    `M ${start} ${ground - 1} V ${top + radius} Q ${start} ${top} ${start + turn} ${top} ` +
+    `H ${end - turn} Q ${end} ${top} ${end} ${top + radius} V ${ground - 8}`
+  );
+}
+
+function drawArc(arc, tokens, ground) {
+  const token = tokens[arc.dependent - 1];
+  const head = arc.head === 0 ? "root" : tokens[arc.head - 1].form;
+  const top = ground - FOOT - arc.level * LEVEL;
+  const wide = width(token.deprel, LABEL) + 12;
+  const says = `${head} → ${token.form}: ${token.deprel}, ${percent(token.prob)}`;
+  return shape(
+    "g",
+    { class: `arc ${certainty(token.prob)}${token.fixed ? " fixed" : ""}` },
+    shape("title", {}, token.fixed ? `${says}, fixed` : says),
+    shape("path", { class: "line", d: path(arc, top, ground) }),
+    shape("path", { class: "tip", d: `M ${arc.end} ${ground} l -4.5 -9 h 9 z` }),
+    shape(
+      "g",
+      { class: "label", "data-dependent": token.id },
+      shape("rect", { x: arc.label - wide / 2, y: top - 19, width: wide, height: 17, rx: 8.5 }),
+      text("", arc.label, top - 6, token.deprel),
+    ),
+  );
+}
+
+/** The other heads that a word might have, as arcs over the faded tree. */
+export function drawOthers(drawing, token) {
+  const end = drawing.places[token.id - 1];
+  const others = token.heads.filter((other) => other.head !== token.head && other.prob >= 0.005);
+  const sorted = [...others].sort(
+    (one, two) => Math.abs(one.head - token.id) - Math.abs(two.head - token.id),
+  );
+  const room = (drawing.ground - FOOT - MARGIN - LABEL) / Math.max(1, sorted.length);
+  const step = Math.min(LEVEL, room);
+  const marks = sorted.map((other, index) => {
+    const start = other.head === 0 ? end : drawing.places[other.head - 1];
+    const top = other.head === 0 ? MARGIN : drawing.ground - FOOT - (index + 1) * step;
+    const middle = other.head === 0 ? end + 20 : (start + end) / 2;
+    const arc = { start, end, head: other.head };
+    return shape(
+      "g",
+      { class: `other ${certainty(other.prob)}` },
+      shape("path", { class: "line", d: path(arc, top, drawing.ground) }),
+      shape("path", { class: "tip", d: `M ${end} ${drawing.ground} l -4 -8 h 8 z` }),
+      text("share", middle, top + (other.head === 0 ? 12 : 4), percent(other.prob)),
+    );
+  });
+  drawing.others.replaceChildren(...marks);
+}

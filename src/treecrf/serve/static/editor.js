@@ -1,0 +1,321 @@
+// A sentence to work on: its tree, what is fixed in it, undo and redo, the best trees, downloads.
+
+import { Details } from "./details.js";
+import { element } from "./dom.js";
+import { save, svgFile, withTree } from "./downloads.js";
+import { History } from "./history.js";
+import { chooseLabel } from "./labels.js";
+import { TreeTable } from "./table.js";
+import { Toolbar } from "./toolbar.js";
+import { TreeView } from "./tree.js";
+import { percent } from "./scale.js";
+
+const BEST = 5;
+
+export class Editor {
+  #history;
+  #ranked = null; // the best trees under what is fixed now, once somebody asked
+  #rank = 0; // which of them is shown; 0 is the tree of the surest heads
+  #turn = 0;
+  #wanted = null; // what was decided last, as long as it is being decoded
+
+  /**
+   * `answer` is a sentence as the service gives it and `decisions` what is fixed in it: `heads` and
+   * `labels` by word. `decode(decisions)` asks for it again; `best(decisions, k)`, where given, for
+   * its best trees; `restored(decisions)`, where given, is told of undo and redo. With `confirming`,
+   * an arc that is fixed as it is has its label fixed too.
+   */
+  constructor({ answer, decisions, labels, name, file, decode, best, restored, ...more }) {
+    const { asked = [], confirming = false } = more;
+    Object.assign(this, { labels, name, decode, best, restored, confirming });
+    this.settled = Promise.resolve(); // when the last decision is shown
+    this.asked = new Set(asked);
+    this.conllu = answer.conllu;
+    this.#history = new History({ decisions: decisions ?? { heads: {}, labels: {} }, answer });
+    const actions = {
+      name,
+      pick: (dependent, head) => this.fix(dependent, head),
+      free: (dependent) => this.free(dependent),
+      relabel: (dependent) => this.relabel(dependent),
+      look: (id, isChosen) => this.#look(id, isChosen),
+      pickOther: (dependent, number) => {
+        const head = this.details.head(number);
+        if (head !== undefined) this.fix(dependent, head);
+      },
+    };
+    this.tree = new TreeView(actions);
+    this.details = new Details(actions);
+    this.table = new TreeTable(actions);
+    this.toolbar = new Toolbar({
+      undo: () => this.undo(),
+      redo: () => this.redo(),
+      freeAll: () => this.freeAll(),
+      step: best ? (by) => this.step(by) : null,
+      download: {
+        "CoNLL-U": () => save(`${file}.conllu`, "text/plain", this.toConllu()),
+        JSON: () => save(`${file}.json`, "application/json", `${JSON.stringify(this.toJson(), null, 2)}\n`),
+        SVG: () => save(`${file}.svg`, "image/svg+xml", svgFile(this.tokens, this.answer.text)),
+      },
+    });
+    this.status = element("p", { class: "status", role: "status" });
+    this.problem = element("p", { class: "problem", role: "alert", hidden: true });
+    this.facts = element("p", { class: "facts" });
+    this.node = element(
+      "article",
+      { class: "sentence", "aria-label": name },
+      element("header", {}, element("h2", {}, answer.text), this.facts),
+      this.toolbar.node,
+      this.tree.node,
+      this.details.node,
+      this.status,
+      this.problem,
+      element("div", { class: "foot" }, this.table.node, this.toolbar.downloads),
+    );
+    this.node.addEventListener("keydown", (event) => this.#press(event));
+    this.#draw();
+  }
+
+  get decisions() {
+    return this.#history.present.decisions;
+  }
+
+  get answer() {
+    return this.#history.present.answer;
+  }
+
+  /** What was decided last, even if it is not shown yet: two quick decisions are both taken. */
+  get #latest() {
+    return this.#wanted ?? this.decisions;
+  }
+
+  /** The words of the tree that is shown. */
+  get tokens() {
+    const tokens = this.answer.tokens;
+    if (this.#rank === 0) return tokens;
+    const { best, marginals } = this.#ranked;
+    const { heads, deprels } = best[this.#rank - 1];
+    return tokens.map((token, index) => ({
+      ...token,
+      head: heads[index],
+      deprel: deprels[index],
+      prob: marginals[token.id][heads[index]],
+    }));
+  }
+
+  /** Fix the head of a word: the rest is decoded again around it. */
+  fix(dependent, head) {
+    if (dependent === head) return;
+    const { heads, labels } = this.#latest;
+    const token = this.tokens[dependent - 1];
+    const kept = { ...labels };
+    if (token.head !== head) delete kept[dependent]; // it was of another arc
+    else if (this.confirming) kept[dependent] = token.deprel;
+    const says =
+      head === 0
+        ? `«${token.form}» is fixed as the root.`
+        : `The head of «${token.form}» is fixed: «${this.tokens[head - 1].form}».`;
+    this.change({ heads: { ...heads, [dependent]: head }, labels: kept }, says, dependent);
+  }
+
+  /** Let the parser choose the head and the relation of a word again. */
+  free(dependent) {
+    const heads = { ...this.#latest.heads };
+    const labels = { ...this.#latest.labels };
+    delete heads[dependent];
+    delete labels[dependent];
+    this.change({ heads, labels }, `«${this.tokens[dependent - 1].form}» is free again.`, dependent);
+  }
+
+  /** Let a person choose a relation; the arc it is of is fixed with it. */
+  async relabel(dependent) {
+    const token = this.tokens[dependent - 1];
+    const label = await chooseLabel({
+      labels: this.labels,
+      form: token.form,
+      current: token.deprel,
+      fixed: dependent in this.decisions.labels,
+    });
+    if (label === undefined) return;
+    const heads = { ...this.#latest.heads, [dependent]: token.head };
+    const labels = { ...this.#latest.labels };
+    if (label === null) delete labels[dependent];
+    else labels[dependent] = label;
+    const says = label === null ? "is for the parser to choose" : `is fixed: ${label}`;
+    await this.change({ heads, labels }, `The relation of «${token.form}» ${says}.`, dependent);
+  }
+
+  /** Decide something and see what comes of it; `says` is what is announced. */
+  change(decisions, says, dependent) {
+    this.settled = this.#change(decisions, says, dependent);
+    return this.settled;
+  }
+
+  async #change(decisions, says, dependent) {
+    const turn = (this.#turn += 1);
+    const started = performance.now();
+    this.#wanted = decisions;
+    this.node.setAttribute("aria-busy", "true");
+    let answer;
+    try {
+      answer = await this.decode(decisions);
+    } catch (error) {
+      if (turn === this.#turn) this.fail(error);
+      return false;
+    } finally {
+      if (turn === this.#turn) {
+        this.#wanted = null;
+        this.node.removeAttribute("aria-busy");
+      }
+    }
+    if (turn !== this.#turn) return false; // another decision has been taken since
+    const before = this.tokens;
+    this.#history.add({ decisions, answer });
+    this.#showPresent(before, { says, dependent, started });
+    return true;
+  }
+
+  undo() {
+    return this.#travel("undo", "redo", "Undone.");
+  }
+
+  redo() {
+    return this.#travel("redo", "undo", "Done again.");
+  }
+
+  async #travel(way, back, says) {
+    if (this.#wanted) return; // it would be unclear what is undone
+    const before = this.tokens;
+    const started = performance.now();
+    if (!this.#history[way]()) {
+      this.status.textContent = `There is nothing to ${way}.`;
+      return;
+    }
+    this.#showPresent(before, { says, started });
+    try {
+      await this.restored?.(this.decisions);
+    } catch (error) {
+      this.#history[back]();
+      this.fail(error);
+    }
+  }
+
+  /** Free every word. */
+  freeAll() {
+    if (Object.keys(this.decisions.heads).length === 0) return;
+    this.change({ heads: {}, labels: {} }, "All words are free again.");
+  }
+
+  /** Step through the best trees; 0 is the tree of the surest heads. */
+  async step(by) {
+    if (!this.best) return;
+    if (this.#ranked === null) {
+      const turn = (this.#turn += 1);
+      try {
+        const ranked = await this.best(this.decisions, BEST);
+        if (turn !== this.#turn) return;
+        this.#ranked = ranked;
+      } catch (error) {
+        this.fail(error);
+        return;
+      }
+    }
+    const before = this.tokens;
+    const rank = Math.min(Math.max(this.#rank + by, 0), this.#ranked.best.length);
+    if (rank === this.#rank) return;
+    this.#rank = rank;
+    const changed = changedWords(before, this.tokens);
+    this.#draw(changed);
+    this.status.textContent = rank ? this.#rankText() : "The tree of the surest heads.";
+  }
+
+  #rankText() {
+    const { best } = this.#ranked;
+    const { log_prob: logProb } = best[this.#rank - 1];
+    const chance = logProb === null ? "" : `, ${percent(Math.exp(logProb))} probable`;
+    return `Tree ${this.#rank} of the ${best.length} best${chance}.`;
+  }
+
+  #showPresent(before, { says, dependent, started }) {
+    this.#ranked = null;
+    this.#rank = 0;
+    this.problem.hidden = true;
+    const changed = changedWords(before, this.tokens);
+    if (dependent) this.details.show(this.tokens, dependent, false);
+    this.#draw(changed);
+    const others = changed.filter((id) => id !== dependent);
+    const names = others.slice(0, 6).map((id) => `«${this.tokens[id - 1].form}»`);
+    if (others.length > names.length) names.push("…");
+    const rest = others.length
+      ? ` ${others.length} other ${others.length === 1 ? "word" : "words"} changed: ${names.join(", ")}.`
+      : " Nothing else changed.";
+    const milliseconds = Math.max(1, Math.round(performance.now() - started));
+    this.node.dataset.milliseconds = milliseconds;
+    this.status.textContent = `${says}${rest} `;
+    this.status.append(element("span", { class: "time" }, `${milliseconds} ms`));
+  }
+
+  /** Say what went wrong; the tree is that of before. */
+  fail(error) {
+    this.problem.textContent = error.message;
+    this.problem.hidden = false;
+    this.#draw(); // what could not be done is not shown, not in the table either
+  }
+
+  #look(id, isChosen) {
+    if (id === null) this.details.id === null || this.details.show(this.tokens, this.details.id, false);
+    else this.details.show(this.tokens, id, isChosen);
+  }
+
+  #draw(changed = []) {
+    const tokens = this.tokens;
+    const looked = this.details.id;
+    this.tree.show(tokens, { asked: this.asked, changed });
+    this.table.show(tokens);
+    if (looked !== null) this.details.show(tokens, looked, false);
+    const { log_prob: logProb, entropy } = this.answer;
+    const tree = this.#rank ? this.#ranked.best[this.#rank - 1].log_prob : logProb;
+    const facts = [];
+    if (Number.isFinite(tree)) facts.push(`tree ${percent(Math.exp(tree))} probable`);
+    if (Number.isFinite(entropy)) facts.push(`entropy ${entropy.toFixed(2)} nats`);
+    const held = Object.keys(this.decisions.heads).length;
+    if (held) facts.push(`${held} fixed`);
+    this.facts.textContent = facts.join(" · ");
+    this.toolbar.show({
+      canUndo: this.#history.canUndo,
+      canRedo: this.#history.canRedo,
+      held,
+      rank: this.#rank,
+      trees: this.#ranked?.best.length ?? null,
+    });
+  }
+
+  toConllu() {
+    return withTree(this.conllu, this.tokens);
+  }
+
+  toJson() {
+    return { ...this.answer, tokens: this.tokens, conllu: this.toConllu() };
+  }
+
+  #press(event) {
+    if (event.target.matches("input, select, textarea")) return;
+    const key = event.key.toLowerCase();
+    if (event.ctrlKey || event.metaKey) {
+      if (key === "z" && !event.shiftKey) this.undo();
+      else if (key === "y" || (key === "z" && event.shiftKey)) this.redo();
+      else return;
+    } else if (key === "[") this.step(-1);
+    else if (key === "]") this.step(1);
+    else if (key === "u") this.undo();
+    else if (key === "t") this.table.toggle();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+}
+
+function changedWords(before, after) {
+  return after
+    .filter(({ head, deprel }, index) => before[index].head !== head || before[index].deprel !== deprel)
+    .map((token) => token.id);
+}

@@ -1,0 +1,97 @@
+// The same tree as a table: for screen readers, small screens, and whoever likes tables better.
+
+import { element, replaceChildren } from "./dom.js";
+import { percent } from "./scale.js";
+
+const COLUMNS = ["#", "Word", "Tag", "Head", "Relation", "Probability", "Fixed"];
+
+export class TreeTable {
+  #tokens = [];
+
+  constructor({ pick, free, relabel, name }) {
+    this.actions = { pick, free, relabel };
+    this.body = element("tbody");
+    const head = element("tr", {}, ...COLUMNS.map((name) => element("th", { scope: "col" }, name)));
+    const caption = element("caption", { class: "unseen" }, `${name} as a table`);
+    const table = element("table", {}, caption, element("thead", {}, head), this.body);
+    this.node = element(
+      "details",
+      { class: "as-table", toggle: () => this.#fill() },
+      element("summary", {}, "As a table"),
+      element("div", { class: "scroller" }, table),
+    );
+  }
+
+  show(tokens) {
+    this.#tokens = tokens;
+    this.#fill();
+  }
+
+  toggle() {
+    this.node.open = !this.node.open;
+    if (this.node.open) this.node.querySelector("summary").focus();
+  }
+
+  #fill() {
+    if (!this.node.open) return;
+    const focused = document.activeElement?.dataset?.cell;
+    replaceChildren(this.body, ...this.#tokens.map((token) => this.#row(token)));
+    if (focused) this.body.querySelector(`[data-cell="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  #row(token) {
+    const fixed = element("input", {
+      type: "checkbox",
+      "aria-label": `Fix the head of ${token.form}`,
+      "data-cell": `fixed-${token.id}`,
+      change: (event) => {
+        if (event.target.checked) this.actions.pick(token.id, token.head);
+        else this.actions.free(token.id);
+      },
+    });
+    fixed.checked = token.fixed;
+    const relation = element(
+      "button",
+      {
+        type: "button",
+        class: "cell",
+        "aria-label": `Relation of ${token.form}: ${token.deprel}. Change`,
+        "data-cell": `relation-${token.id}`,
+        click: () => this.actions.relabel(token.id),
+      },
+      token.deprel,
+    );
+    return element(
+      "tr",
+      {},
+      element("td", { class: "number" }, String(token.id)),
+      element("th", { scope: "row" }, token.form),
+      element("td", {}, token.upos ?? ""),
+      element("td", {}, this.#heads(token)),
+      element("td", {}, relation),
+      element("td", { class: "number" }, percent(token.prob)),
+      element("td", {}, fixed),
+    );
+  }
+
+  #heads(token) {
+    const chances = new Map(token.heads.map((other) => [other.head, other.prob]));
+    const option = (id, form) => {
+      const chance = chances.has(id) ? ` (${percent(chances.get(id))})` : "";
+      return element("option", { value: id }, `${id} ${form}${chance}`);
+    };
+    const others = this.#tokens.filter((other) => other.id !== token.id);
+    const choice = element(
+      "select",
+      {
+        "aria-label": `Head of ${token.form}`,
+        "data-cell": `head-${token.id}`,
+        change: (event) => this.actions.pick(token.id, Number(event.target.value)),
+      },
+      option(0, "ROOT"),
+      ...others.map((other) => option(other.id, other.form)),
+    );
+    choice.value = String(token.head);
+    return choice;
+  }
+}

@@ -1,0 +1,86 @@
+"""Simulated annotation at toy size, and what it asks for."""
+
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from experiments import active_learning
+from experiments.active_learning import STRATEGIES, Point, heads_for
+from experiments.measures import Measure
+from experiments.selection import Pool, count_heads
+from tests.experiments.toys import result_of, run
+from treecrf.parser import load, load_config
+from treecrf.parser.data import prepare
+from treecrf.treebank import read_conllu
+
+
+def test_active_learning(treebank: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--start", "6", "--heads", "40", "--rounds", "2")
+    run(active_learning.main, treebank, out, *options)
+    content = result_of(out / "made", "active_learning")
+    rows = {(row["strategy"], row["round"]): row for row in content["rows"]}
+    assert list(rows) == [(strategy, number) for strategy in STRATEGIES for number in range(3)]
+    assert len({rows[strategy, 0]["mean"] for strategy in STRATEGIES}) == 1  # the same beginning
+    for strategy in STRATEGIES:
+        heads = [rows[strategy, number]["heads"] for number in range(3)]
+        steps = [after - before for before, after in pairwise(heads)]
+        assert all(step >= 40 for step in steps)
+        if strategy.endswith("words"):
+            assert steps == [40, 40]
+    assert len(content["trained"]) == 1 + 2 * 4
+    needed = content["heads_for_the_last_of_random_sentences"]
+    assert needed["random sentences"] <= rows["random sentences", 2]["heads"]
+    capsys.readouterr()
+    run(active_learning.main, treebank, out, *options)
+    assert "4 trainings, 4 finished before" in capsys.readouterr().out
+
+
+def test_a_pool_gives_what_was_asked_for(treebank: Path, tmp_path: Path) -> None:
+    pool = Pool(treebank / "train.conllu")
+    begun = pool.begin(5, seed=1)
+    assert count_heads(begun) == sum(len(pool.gold[place]) for place in begun)
+    chosen = pool.extend(begun, 30, strategy="random words", parser=None, seed=1)
+    assert count_heads(chosen) == count_heads(begun) + 30
+    pool.write(chosen, tmp_path / "chosen.conllu")
+    assert pool.read(tmp_path / "chosen.conllu") == chosen
+    written = list(read_conllu(tmp_path / "chosen.conllu"))
+    for place, sentence in zip(sorted(chosen), written, strict=True):
+        tree = pool.gold[place] if place in begun else pool.lifted[place]
+        assert sentence.forms == tree.forms
+        for word, (head, true) in enumerate(zip(sentence.heads, tree.heads, strict=True), 1):
+            assert head == (true if word in chosen[place] else -1)
+    assert prepare(written, load_config("tiny")).left_out == []
+
+
+def test_all_that_is_left_is_the_treebank_itself(treebank: Path) -> None:
+    pool = Pool(treebank / "train.conllu")
+    everything = pool.extend({}, 10**6, strategy="random words", parser=None, seed=1)
+    whole = [pool.partial(place, words) for place, words in sorted(everything.items())]
+    assert whole == pool.gold
+
+
+def test_unsure_words_and_sentences_come_first(treebank: Path, out: Path) -> None:
+    run(active_learning.main, treebank, out, "--start", "6", "--heads", "40", "--rounds", "1")
+    folder = next(
+        path for path in (out / "models").iterdir() if (path / "model.safetensors").exists()
+    )
+    parser = load(folder, device="cpu")
+    pool = Pool(treebank / "train.conllu")
+    (chosen,) = pool.extend({}, 1, strategy="uncertain words", parser=parser, seed=1).items()
+    parsed = parser.parse_tokens(pool.gold)
+    least = min((min(tree.probs or []), place) for place, tree in enumerate(parsed))
+    assert chosen[0] == least[1]
+    (word,) = chosen[1]
+    assert (parsed[chosen[0]].probs or [])[word - 1] == pytest.approx(least[0], abs=1e-4)
+    picked = pool.extend({}, 1, strategy="uncertain sentences", parser=parser, seed=1)
+    entropies = [parser.distribution([each]).entropy.item() / len(each) for each in pool.gold]
+    assert list(picked) == [entropies.index(max(entropies))]
+
+
+def test_heads_for_a_score_lie_on_the_line() -> None:
+    points = [Point(heads, Measure((las,))) for heads, las in ((100, 50.0), (200, 60), (300, 58))]
+    assert heads_for(points, 55) == 150
+    assert heads_for(points, 60) == 200
+    assert heads_for(points, 40) == 100
+    assert heads_for(points, 61) is None

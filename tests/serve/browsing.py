@@ -1,0 +1,140 @@
+"""What tests in a browser need: a service in a process of its own, and pages that complain."""
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect, sync_playwright
+
+from tests.cli.running import COMMAND, ENVIRONMENT
+
+__all__ = [
+    "Service",
+    "browser_here",
+    "heads_shown",
+    "labels_shown",
+    "lines_of",
+    "open_page",
+    "start",
+]
+
+PATIENCE = 60_000  # milliseconds: on a busy machine everything takes long
+expect.set_options(timeout=PATIENCE)
+
+
+class Service:
+    """A process of `treecrf serve` or `treecrf annotate`, and where it listens."""
+
+    def __init__(self, *arguments: object) -> None:
+        command = [*COMMAND, *map(str, arguments), "--port", "0"]
+        self.process = subprocess.Popen(
+            command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        assert self.process.stderr is not None
+        self.address = ""
+        for line in self.process.stderr:
+            if line.startswith("serving at "):
+                self.address = line.split()[-1].rstrip("/") + "/"
+                break
+        assert self.address, f"{command} did not start"
+
+    def post(self, path: str, value: object) -> Any:
+        """What the service answers to JSON."""
+        request = urllib.request.Request(
+            self.address + path, json.dumps(value).encode(), {"Content-Type": "application/json"}
+        )
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+
+    def parse(self, sentence: str, **options: object) -> Any:
+        """A sentence as `/api/parse` gives it."""
+        answer = self.post("api/parse", {"tokens": [sentence.split()], **options})
+        return answer["sentences"][0]
+
+    def kill(self) -> None:
+        """End it as nothing can prevent."""
+        self.process.kill()
+        self.process.communicate()
+
+
+@contextlib.contextmanager
+def start(*arguments: object) -> Iterator[Service]:
+    """A service that ends with the test."""
+    service = Service(*arguments)
+    try:
+        yield service
+    finally:
+        service.kill()
+
+
+@contextlib.contextmanager
+def browser_here() -> Iterator[Browser]:
+    """Debian's Chromium. A module at a time: as long as it runs, this thread has an event loop."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        missing = "no chromium here; install it with: apt-get install chromium"
+        if os.environ.get("CI"):
+            pytest.fail(missing)
+        pytest.skip(missing)
+    with sync_playwright() as playwright:
+        # Its sandbox cannot be had in a container, and the pages are our own.
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextlib.contextmanager
+def open_page(browser: Browser, **options: Any) -> Iterator[Page]:
+    """A page in a context of its own, which must have nothing to complain of in the end."""
+    context = browser.new_context(accept_downloads=True, **options)
+    page = context.new_page()
+    page.set_default_timeout(PATIENCE)
+    complaints: list[str] = []
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("console", lambda line: complaints.append(line.text) if _is_bad(line) else None)
+    page.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+    try:
+        yield page
+        assert complaints == []
+    finally:
+        context.close()
+
+
+def _is_bad(line: Any) -> bool:
+    # An answer such as 422 is what some tests are about.
+    return line.type in ("error", "warning") and "Failed to load resource" not in line.text
+
+
+def heads_shown(page: Page, sentence: str = ".sentence") -> list[int]:
+    """The heads of the tree that a page shows, from its table."""
+    table = page.locator(f"{sentence} >> nth=0 >> details.as-table")
+    if not table.evaluate("details => details.open"):
+        table.locator("summary").click()
+    table.locator("select").first.wait_for()
+    return [int(value) for value in _values(page, "select")]
+
+
+def labels_shown(page: Page) -> list[str]:
+    """The relations that a page shows in its table, which is open."""
+    return page.locator(".as-table button.cell").all_text_contents()
+
+
+def _values(page: Page, kind: str) -> list[str]:
+    cells = page.locator(f".as-table {kind}")
+    values: list[str] = cells.evaluate_all("cells => cells.map((cell) => cell.value)")
+    return values
+
+
+def lines_of(path: Path) -> list[list[str]]:
+    """The cells of the word lines of a CoNLL-U file."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return [line.split("\t") for line in lines if line and not line.startswith("#")]

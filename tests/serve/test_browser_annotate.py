@@ -1,0 +1,200 @@
+"""Annotation in Chromium: accept, correct, skip; a process that is killed loses nothing."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.cli.running import treecrf
+from tests.serve.browsing import browser_here, lines_of, open_page, start
+from treecrf.treebank import read_conllu
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with browser_here() as browser:
+        yield browser
+
+
+@pytest.fixture
+def arguments(model: Path, treebank: Path, tmp_path: Path) -> list[object]:
+    corpus = treebank / "dev.conllu"
+    return ["annotate", corpus, "--model", model, "--out", tmp_path / "out.conllu"]
+
+
+def progress(page: Page) -> str:
+    return page.locator("#progress-text").text_content() or ""
+
+
+def wait_for(page: Page, place: int) -> None:
+    expect(page.locator("#progress-text")).to_contain_text(f"Sentence {place} ·")
+
+
+def text_of(page: Page) -> str:
+    return page.locator(".sentence h2").text_content() or ""
+
+
+def test_three_sentences_outlive_the_server(
+    browser: Browser, arguments: list[object], model: Path, treebank: Path, tmp_path: Path
+) -> None:
+    """One is accepted, one corrected, one skipped, and one is left in the middle."""
+    out = tmp_path / "out.conllu"
+    texts = []
+    with start(*arguments) as service, open_page(browser) as page:
+        page.goto(service.address)
+        wait_for(page, 1)
+        texts.append(text_of(page))
+        asked = page.locator(".word.asked").count()
+        assert asked > 0
+        page.get_by_role("button", name="Accept").click()
+        wait_for(page, 2)
+        assert sum(line[6] != "_" for line in lines_of(out)) == asked
+        assert sum(line[7] != "_" for line in lines_of(out)) == asked
+
+        texts.append(text_of(page))
+        word = page.locator(".word.asked").first
+        dependent = int(word.get_attribute("data-id") or 0)
+        word.click()
+        page.locator(".details .chip:not(.is-head):not(.plain)").first.click()
+        expect(page.locator(".arc.fixed")).to_have_count(1)
+        second = list(read_conllu(out))[1]
+        assert [number for number, head in enumerate(second.heads, 1) if head >= 0] == [dependent]
+        assert set(second.deprels) == {"_"}  # nobody has confirmed a relation yet
+        corrected = second.heads[dependent - 1]
+        page.get_by_role("button", name="Accept").click()
+        wait_for(page, 3)
+
+        texts.append(text_of(page))
+        page.get_by_role("button", name="Skip").click()
+        wait_for(page, 4)
+
+        texts.append(text_of(page))
+        page.locator(".word.asked").first.click()
+        page.locator(".details .chip:not(.is-head):not(.plain)").first.click()
+        expect(page.locator(".arc.fixed")).to_have_count(1)
+        service.kill()
+
+    sentences = list(read_conllu(out))
+    assert [sentence.text for sentence in sentences] == texts
+    assert sentences[1].heads[dependent - 1] == corrected
+    assert sentences[1].deprels[dependent - 1] != "_"
+    assert set(sentences[2].heads) == {-1}
+    assert sum(head >= 0 for head in sentences[3].heads) == 1
+    assert set(sentences[3].deprels) == {"_"}
+    states = [sentence.comments[-1].split()[-1] for sentence in sentences]
+    assert states == ["done", "done", "skipped", "open"]
+    before = out.read_bytes()
+
+    with start(*arguments) as service, open_page(browser) as page:
+        page.goto(service.address)
+        wait_for(page, 4)  # it goes on where it was
+        assert "2 of " in progress(page)
+        assert "1 skipped" in progress(page)
+        assert text_of(page) == texts[3]
+        expect(page.locator(".arc.fixed")).to_have_count(1)
+        for place in (3, 2, 1):
+            page.keyboard.press("b")
+            wait_for(page, place)
+            assert text_of(page) == texts[place - 1]
+        expect(page.locator(".arc.fixed")).to_have_count(asked)
+        assert out.read_bytes() == before
+
+    dev = treebank / "dev.conllu"
+    options = ("--dev", dev, "--init", model, "--set", "epochs=1", "--out", tmp_path / "next")
+    trained = treecrf("train", "--train", out, *options)
+    assert "3 partial" in trained.stdout
+
+
+def test_with_the_keyboard_alone_to_the_end(
+    browser: Browser, model: Path, treebank: Path, tmp_path: Path
+) -> None:
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "out.conllu"
+    sentences = [sentence.forms for sentence in read_conllu(treebank / "dev.conllu")][:3]
+    corpus.write_text("".join(" ".join(forms) + "\n" for forms in sentences), encoding="utf-8")
+    options = ("--order", "corpus", "--share", "0.2")
+    with (
+        start("annotate", corpus, "--model", model, "--out", out, *options) as service,
+        open_page(browser) as page,
+    ):
+        page.goto(service.address)
+        wait_for(page, 1)
+        focused = page.locator(".word.asked:focus")
+        expect(focused).to_have_count(1)
+        page.keyboard.press("f")
+        expect(page.locator(".arc.fixed")).to_have_count(1)
+        assert sum(line[6] != "_" and line[7] != "_" for line in lines_of(out)) == 1
+        page.keyboard.press("Control+z")
+        expect(page.locator(".arc.fixed")).to_have_count(0)
+        expect(page.locator("#progress-text")).to_contain_text("0 heads confirmed")
+        assert all(line[6] == line[7] == "_" for line in lines_of(out))
+        page.keyboard.press("m")
+        page.keyboard.press("l")
+        page.keyboard.type("vocative")
+        page.keyboard.press("Enter")
+        expect(page.locator(".arc.fixed .label")).to_have_text("vocative")
+        page.keyboard.press("a")
+        wait_for(page, 2)
+        page.keyboard.press("s")
+        wait_for(page, 3)
+        page.keyboard.press("b")
+        wait_for(page, 2)
+        page.keyboard.press("n")
+        wait_for(page, 3)
+        page.keyboard.press("a")
+        expect(page.get_by_text("That was all.")).to_be_visible()
+        assert "2 of 3 sentences done" in progress(page)
+    assert "vocative" in {line[7] for line in lines_of(out)}
+    written = list(read_conllu(out))
+    assert [sentence.forms for sentence in written] == sentences
+    shares = [sum(head >= 0 for head in sentence.heads) for sentence in written]
+    assert shares == [-(-len(sentences[0]) // 5), 0, -(-len(sentences[2]) // 5)]
+
+
+def test_what_is_not_saved_is_not_shown(
+    browser: Browser, arguments: list[object], tmp_path: Path
+) -> None:
+    with start(*arguments) as service, open_page(browser) as page:
+        page.goto(service.address)
+        wait_for(page, 1)
+        service.kill()
+        page.keyboard.press("f")
+        alert = page.locator(".sentence").get_by_role("alert")
+        expect(alert).to_contain_text("does not answer")
+        expect(page.locator(".arc.fixed")).to_have_count(0)
+        page.keyboard.press("a")
+        expect(page.locator("#progress-text")).to_contain_text("Sentence 1 ·")
+    assert not (tmp_path / "out.conllu").exists()
+
+
+def test_hostile_words_of_a_corpus_do_nothing(
+    browser: Browser, model: Path, tmp_path: Path
+) -> None:
+    corpus = tmp_path / "corpus.txt"
+    words = ["<script>hacked=1</script>", "<img/src=x/onerror=hacked=1>", "'\"onload=hacked=1", "."]
+    corpus.write_text(" ".join(words) + "\n", encoding="utf-8")
+    command = ("annotate", corpus, "--model", model, "--out", tmp_path / "out.conllu")
+    with start(*command, "--share", "1") as service, open_page(browser) as page:
+        page.goto(service.address)
+        wait_for(page, 1)
+        assert page.locator(".word:not(.root) .form").all_text_contents() == words
+        page.keyboard.press("f")
+        expect(page.locator(".arc.fixed")).to_have_count(1)
+        assert page.evaluate("typeof hacked") == "undefined"
+        assert page.locator("img[src='x']").count() == 0
+
+
+def test_a_phone_in_the_dark(browser: Browser, arguments: list[object]) -> None:
+    options = {"viewport": {"width": 375, "height": 720}, "has_touch": True, "is_mobile": True}
+    with (
+        start(*arguments) as service,
+        open_page(browser, color_scheme="dark", **options) as page,
+    ):
+        page.goto(service.address)
+        wait_for(page, 1)
+        assert page.evaluate("document.documentElement.scrollWidth") == 375
+        colour = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert sum(map(int, re.findall(r"\d+", colour)[:3])) < 200
+        page.get_by_role("button", name="Accept").tap()
+        wait_for(page, 2)
