@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from treecrf.nn.blank import blank_weights
+from treecrf.nn.byte_linear import has_byte_products, use_byte_products
 from treecrf.parser.assigning import Assigner, TreeArrays
 from treecrf.parser.batch import Batch, allowed_arcs, cut_batches, make_batch
 from treecrf.parser.checkpoint import load_settings, load_vectors, load_weights, save_model
@@ -26,7 +27,7 @@ from treecrf.parser.errors import ParserError
 from treecrf.parser.gathering import Gathered
 from treecrf.parser.loss import TreeCRF, distribution
 from treecrf.parser.model import Scorer
-from treecrf.parser.options import Decoder
+from treecrf.parser.options import Decoder, Products
 from treecrf.parser.pipeline import pipelined, windows
 from treecrf.parser.pretrained import Pretrained
 from treecrf.parser.vocab import Vocabulary
@@ -38,13 +39,18 @@ __all__ = ["Parser", "load"]
 Words = Sequence[str] | Sentence
 
 # Words in a batch: enough to keep the device busy.
-_BATCH_WORDS = {"cpu": 4_000, "cuda": 20_000}
+_BATCH_WORDS = {"cpu": 1_000, "cuda": 20_000}
 
 
-def load(path: str | Path, *, device: str = "auto") -> "Parser":
-    """The parser in a model folder, on the CPU or a GPU ("auto" takes a GPU where there is one)."""
+def load(path: str | Path, *, device: str = "auto", products: Products | None = None) -> "Parser":
+    """The parser in a model folder, on the CPU or a GPU ("auto" takes a GPU where there is one).
+
+    `products` overrides what the transformer of a model multiplies on a CPU.
+    """
     folder = Path(path)
     config, vocabulary, pretrained = load_settings(folder)
+    if products is not None:
+        config = config.changed({"products": products})
     try:
         return Parser(
             config,
@@ -93,6 +99,8 @@ class Parser:
         with blank_weights() if native else torch.device("cpu"):
             scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
         scorer.load_state_dict(dict(weights), assign=True)
+        if config.products == "int8" and self.device.type == "cpu" and has_byte_products():
+            use_byte_products(scorer.reader)
         self.scorer = scorer.to(self.device).eval()
         self._assigner = Assigner(vocabulary, config)
 
