@@ -25,6 +25,10 @@ class Config(Settings):
     min_marked: int = setting(3, "marked labels seen less often lose their marks", least=1)
     multiroot: bool = setting(False, "whether a sentence may have several roots")
 
+    temperature: float = setting(
+        1.0, "arc and sibling scores are divided by it, but not in training", least=1e-3
+    )
+
     encoder: Encoder = setting("bilstm", "what reads a sentence")
     transformer: str = setting("", "folder or name of the pretrained transformer")
     mix_layers: int = setting(4, "the last layers of it that are mixed", least=1)
