@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from tests.parser.models import VOCABULARY, random_scorer, sentences_of, with_loss
-from treecrf.parser import Parser, ParserError
+from treecrf.parser import Parser, ParserError, decode
 from treecrf.parser.calibration import fit_temperature
 from treecrf.treebank import Sentence
 
@@ -26,17 +26,28 @@ def test_heat_takes_sureness_away(loss: str) -> None:
     assert cold < warm < hot
 
 
-def test_the_best_tree_by_score_stays() -> None:
+@pytest.mark.parametrize("loss", LOSSES)
+def test_trees_are_chosen_without_it(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sentences = sentences_of([2, 5, 9])
-    one, other = (parser_with(t).parse_tokens(sentences, decoder="viterbi") for t in (1, 3))
-    assert [tree.heads for tree in one] == [tree.heads for tree in other]
+    plain, hot = parser_with(1, loss), parser_with(3, loss)
+    for limit in (decode.FACTORED_CELLS, 0):  # the second as of long sentences
+        monkeypatch.setattr(decode, "FACTORED_CELLS", limit)
+        for sentence in sentences:
+            (one,), (other,) = plain.parse_tokens([sentence]), hot.parse_tokens([sentence])
+            assert one.heads == other.heads
+            if loss != "local":
+                marginals = hot.distribution([sentence]).marginals[0]
+                expected = [marginals[m, h].item() for m, h in enumerate(other.heads, 1)]
+                assert other.probs == pytest.approx(expected, abs=1e-5)
+            assert other.probs != pytest.approx(one.probs, abs=1e-5)
 
 
-def test_training_knows_no_temperature() -> None:
-    parser = parser_with(2.0)
-    scores = torch.ones(1, 2, 2)
-    assert parser.scorer._tempered(scores).sum() == 2
-    assert parser.scorer.train()._tempered(scores).sum() == 4
+def test_the_best_trees_have_tempered_probabilities() -> None:
+    parser = parser_with(3)
+    (trees,) = parser.parse_best([["a", "dog", "b"]], 3)
+    crf = parser.distribution([["a", "dog", "b"]])
+    best = torch.tensor([[0, *trees[0].heads]])
+    assert trees[0].comments == [f"# log_prob = {crf.log_prob(best).item():.4f}"]
 
 
 def with_drawn_trees(parser: Parser, sentences: list[Sentence]) -> list[Sentence]:

@@ -12,7 +12,7 @@ from treecrf.parser.batch import Batch, cut_batches, make_batch
 from treecrf.parser.decode import is_projective_tree
 from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.parser.errors import ParserError
-from treecrf.parser.loss import distribution, masked_heads
+from treecrf.parser.loss import distribution, masked_heads, tempered
 from treecrf.parser.model import Roles
 from treecrf.parser.predict import Parser
 from treecrf.treebank import Sentence
@@ -38,8 +38,8 @@ class Fit:
 def fit_temperature(parser: Parser, sentences: Iterable[Sentence]) -> Fit:
     """The temperature that makes the heads of held-out sentences most probable.
 
-    Sentences count that have whole trees which the model could give; the model has the temperature
-    that it was loaded with, and the one that is found is in its place, not on top of it.
+    Sentences count that have whole trees which the model could give. The temperature is one in the
+    place of the model's own, not on top of it.
     """
     config, device = parser.config, parser.device
     whole = [s for s in sentences if 0 < len(s) <= _LONGEST and min(s.heads) >= 0]
@@ -59,21 +59,20 @@ def fit_temperature(parser: Parser, sentences: Iterable[Sentence]) -> Fit:
     words = sum(int(batch.lengths[fits].sum()) for batch, _, fits in parts)
     if not words:
         raise ParserError("no sentence has a whole tree that the model could give")
-    own = config.temperature
 
     @torch.inference_mode()
     def cost(temperature: float) -> float:
         total = 0.0
-        share = own / temperature  # what the scorer gives is divided by its own one
+        heated = config.changed({"temperature": temperature})
         for batch, roles, fits in parts:
             assert batch.heads is not None
-            arcs = parser.scorer.arcs(roles, batch) * share
-            siblings = parser.scorer.siblings(roles, batch)
+            arcs, siblings = tempered(
+                parser.scorer.arcs(roles, batch), parser.scorer.siblings(roles, batch), heated
+            )
             if config.loss == "local":
                 by_head = masked_heads(arcs, batch.lengths).softmax(2)
             else:
-                scaled = None if siblings is None else siblings * share
-                by_head = distribution(arcs, scaled, batch.lengths, config=config).marginals
+                by_head = distribution(arcs, siblings, batch.lengths, config=config).marginals
             gold = by_head.gather(2, batch.heads.clamp(min=0).unsqueeze(2)).squeeze(2)
             counts = (batch.heads >= 0) & fits[:, None]
             counts[:, 0] = False

@@ -26,7 +26,7 @@ class Config(Settings):
     multiroot: bool = setting(False, "whether a sentence may have several roots")
 
     temperature: float = setting(
-        1.0, "arc and sibling scores are divided by it, but not in training", least=1e-3
+        1.0, "arc and sibling scores are divided by it for probabilities", least=1e-3
     )
 
     encoder: Encoder = setting("bilstm", "what reads a sentence")

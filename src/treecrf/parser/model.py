@@ -45,7 +45,6 @@ class Scorer(nn.Module):
             )
         if config.predict_upos:
             roles["tag"] = config.label_size
-        self.temperature = config.temperature
         self.roles = Perceptrons(self.reader.size, roles, dropout=config.mlp_dropout)
         self.arc_scores = BiaffineArcs(config.arc_size)
         self.label_scores = BiaffineLabels(config.label_size, sizes["relations"])
@@ -65,7 +64,7 @@ class Scorer(nn.Module):
         scores: Tensor = self.arc_scores(
             batch.unpack(roles["arc_dependent"]), batch.unpack(roles["arc_head"])
         )
-        return self._tempered(scores)
+        return scores
 
     def siblings(self, roles: Roles, batch: Batch) -> Tensor | None:
         """Sibling scores `[batch, dependent, head, sibling]` of the second order."""
@@ -76,7 +75,7 @@ class Scorer(nn.Module):
             batch.unpack(roles["pair_head"]),
             batch.unpack(roles["pair_sibling"]),
         )
-        return self._tempered(scores)
+        return scores
 
     def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]:
         """What sibling scores are products of, in n² rather than n³ of memory.
@@ -86,7 +85,7 @@ class Scorer(nn.Module):
         assert self.sibling_scores is not None
         heads, siblings = batch.unpack(roles["pair_head"]), batch.unpack(roles["pair_sibling"])
         dependents = with_one(batch.unpack(roles["pair_dependent"]))
-        return self._tempered(self.sibling_scores.pairs(heads, siblings)), dependents
+        return self.sibling_scores.pairs(heads, siblings), dependents
 
     def labels(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor:
         """Label scores `[token, relation]` of packed tokens under these heads `[batch, N]`."""
@@ -99,10 +98,6 @@ class Scorer(nn.Module):
     def tags(self, roles: Roles) -> Tensor | None:
         """Scores `[token, tag]` of the universal tags of packed tokens."""
         return None if self.tag_scores is None else self.tag_scores(roles["tag"])
-
-    def _tempered(self, scores: Tensor) -> Tensor:
-        """Scores whose probabilities are as sure as they should be; training has its own."""
-        return scores if self.training or self.temperature == 1 else scores / self.temperature
 
     @torch.no_grad()
     def take_weights(self, weights: dict[str, Tensor]) -> None:

@@ -12,6 +12,7 @@ from treecrf.nn.blank import blank_weights
 from treecrf.nn.byte_linear import has_byte_products, use_byte_products
 from treecrf.parser.assigning import Assigner, TreeArrays
 from treecrf.parser.batch import Batch, allowed_arcs, cut_batches, make_batch
+from treecrf.parser.bundled import model_folder
 from treecrf.parser.checkpoint import load_settings, load_vectors, load_weights, save_model
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import (
@@ -25,7 +26,7 @@ from treecrf.parser.device import choose_device, fast_products
 from treecrf.parser.encoding import EncodedSentences, encode
 from treecrf.parser.errors import ParserError
 from treecrf.parser.gathering import Gathered
-from treecrf.parser.loss import TreeCRF, distribution
+from treecrf.parser.loss import TreeCRF, distribution, tempered
 from treecrf.parser.model import Scorer
 from treecrf.parser.options import Decoder, Products
 from treecrf.parser.pipeline import pipelined, windows
@@ -42,12 +43,15 @@ Words = Sequence[str] | Sentence
 _BATCH_WORDS = {"cpu": 1_000, "cuda": 20_000}
 
 
-def load(path: str | Path, *, device: str = "auto", products: Products | None = None) -> "Parser":
-    """The parser in a model folder, on the CPU or a GPU ("auto" takes a GPU where there is one).
+def load(
+    path: str | Path | None = None, *, device: str = "auto", products: Products | None = None
+) -> "Parser":
+    """The parser in a model folder; without one, the English model that comes with treecrf.
 
-    `products` overrides what the transformer of a model multiplies on a CPU.
+    The device is the CPU or a GPU ("auto" takes a GPU where there is one); `products` overrides
+    what numbers the transformer of a model multiplies on a CPU.
     """
-    folder = Path(path)
+    folder = model_folder(path)
     config, vocabulary, pretrained = load_settings(folder)
     if products is not None:
         config = config.changed({"products": products})
@@ -238,10 +242,11 @@ class Parser:
         back = torch.from_numpy(np.argsort(batch.rows)).to(self.device)
         with torch.no_grad():
             roles = self.scorer(batch)
-            arcs = self.scorer.arcs(roles, batch)[back]
-            siblings = self.scorer.siblings(roles, batch)
+            arcs, siblings = tempered(
+                self.scorer.arcs(roles, batch), self.scorer.siblings(roles, batch), self.config
+            )
         return distribution(
-            arcs,
+            arcs[back],
             None if siblings is None else siblings[back],
             batch.lengths[back],
             config=self.config,
