@@ -98,6 +98,9 @@ check-roundtrip: $(INSTALLED) ## write every treebank back and compare the bytes
 check-stream: $(INSTALLED) ## parse a million sentences and watch the memory
 	@$(BIN)/python -m benchmarks.stream $(ARGS)
 
+check-long-text: $(INSTALLED) ## parse 10 MB of text on one line, and watch the memory
+	@TEXT_MEGABYTES=10 $(BIN)/python -m pytest -q tests/cli/test_odd_texts.py -k one_line $(ARGS)
+
 check-kills: $(INSTALLED) ## kill twenty trainings at random moments, and go on with them
 	@KILLED_RUNS=20 $(BIN)/python -m pytest -q tests/cli/test_resume.py -k killed $(ARGS)
 

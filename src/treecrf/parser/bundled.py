@@ -1,5 +1,6 @@
 """The models that come with treecrf, by name."""
 
+import os
 from pathlib import Path
 
 from treecrf.parser.errors import ParserError
@@ -12,7 +13,8 @@ DEFAULT = "en"
 
 def model_folder(model: str | Path | None) -> Path:
     """The folder that is meant: one that exists, else a model that comes with treecrf."""
-    if model is not None and (Path(model).exists() or str(model) != Path(model).name):
+    # What has a separator is a path, even if pathlib would shorten it to a name.
+    if model is not None and (Path(model).exists() or os.path.basename(model) != str(model)):
         return Path(model)
     name = DEFAULT if model is None else str(model)
     folder = BUNDLED / name
