@@ -16,9 +16,8 @@ from benchmarks.report import print_table, write_json
 from benchmarks.stages import Stages
 from benchmarks.timing import finish, machine
 from treecrf.parser import Parser, ParserError, load, predict
-from treecrf.segment import rebuild_text
+from treecrf.segment import rebuild_text, segmenter
 from treecrf.segment.corpus import raw_sentences, raw_text
-from treecrf.segment.segmenter import Segmenter
 from treecrf.treebank import Sentence, read_conllu
 
 
@@ -79,7 +78,9 @@ def _stages(parser: Parser, text: str) -> dict[str, float]:
     """Seconds by stage, with nothing done at the same time as something else."""
     with Stages(parser.device) as stages:
         stages.replace(predict, "pipelined", lambda items, work: map(work, items))
-        stages.watch(Segmenter, "_score", "segmenter: network")
+        stages.replace(predict, "run_side_by_side", lambda calls: (call() for call in calls))
+        stages.replace(segmenter, "run_on_one_thread", lambda call: call())
+        stages.watch(segmenter.Segmenter, "_score", "segmenter: network")
         stages.watch(predict, "encode", "words to numbers", host=True)
         stages.watch(predict, "make_batch", "batches")
         stages.watch(parser.scorer.reader, "forward", "encoder")

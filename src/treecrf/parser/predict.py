@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from treecrf.nn.blank import blank_weights
 from treecrf.nn.byte_linear import has_byte_products, use_byte_products
+from treecrf.nn.single_threads import run_side_by_side
 from treecrf.parser.assigning import Assigner, TreeArrays
 from treecrf.parser.batch import Batch, allowed_arcs, cut_batches, make_batch
 from treecrf.parser.bundled import model_folder
@@ -21,10 +23,11 @@ from treecrf.parser.constraints import (
     constraints_of,
     kept_from,
 )
-from treecrf.parser.decode import NoAllowedTreeError, decode, decode_best
+from treecrf.parser.decode import Decoded, NoAllowedTreeError, decode, decode_best
 from treecrf.parser.device import choose_device, fast_products
 from treecrf.parser.encoding import EncodedSentences, encode
 from treecrf.parser.errors import ParserError
+from treecrf.parser.forms import Integers
 from treecrf.parser.gathering import Gathered
 from treecrf.parser.loss import TreeCRF, distribution, tempered
 from treecrf.parser.model import Scorer
@@ -40,7 +43,9 @@ __all__ = ["Parser", "load"]
 Words = Sequence[str] | Sentence
 
 # Words in a batch: enough to keep the device busy.
-_BATCH_WORDS = {"cpu": 1_000, "cuda": 20_000}
+_BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
+# Cells `[batch, dependent, head, sibling]` of batches that may be in memory several at once.
+_SMALL_CELLS = 1 << 22
 
 
 def load(
@@ -295,14 +300,27 @@ class Parser:
         """The trees of encoded sentences as numbers: what is done on the device."""
         order = np.argsort(-encoded.lengths, kind="stable")
         gathered = Gathered(encoded)
-        for rows in cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS[self.device.type]):
+
+        def one(rows: Integers) -> tuple[Integers, Decoded]:
             batch = make_batch(encoded, rows, device=self.device)
             allowed = allowed_arcs(
                 [limits[row] for row in batch.rows], batch.grid[1], device=self.device
             )
-            with fast_products():
-                decoded = decode(self.scorer, batch, config=config, allowed=allowed, probs=probs)
-            gathered.add(batch.rows, decoded)
+            return batch.rows, decode(
+                self.scorer, batch, config=config, allowed=allowed, probs=probs
+            )
+
+        batches = cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS[self.device.type])
+        alone: list[Integers] = []
+        together: list[Integers] = []
+        for rows in batches:
+            small = len(rows) * (int(encoded.lengths[rows].max()) + 1) ** 3 <= _SMALL_CELLS
+            (together if small and self.device.type == "cpu" else alone).append(rows)
+        with fast_products():
+            for rows in alone:
+                gathered.add(*one(rows))
+            for found in run_side_by_side([partial(one, rows) for rows in together]):
+                gathered.add(*found)
         return gathered.arrays()
 
 
