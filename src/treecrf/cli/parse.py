@@ -18,7 +18,6 @@ __all__ = ["parse"]
 
 
 def parse(
-    model: Model,
     file: Annotated[
         str | None,
         typer.Argument(
@@ -27,6 +26,7 @@ def parse(
             "standard input.",
         ),
     ] = None,
+    model: Model = None,
     text: Annotated[str | None, typer.Option(help="Text to parse, instead of FILE.")] = None,
     output: Annotated[
         str,
