@@ -140,8 +140,22 @@ def _change(made: Path, changes: dict[str, object]) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """The command line."""
     given = _parser().parse_args(arguments)
+    options = {
+        "--dev": given.dev,
+        "--held-out": given.held_out,
+        "--stored": given.stored,
+        "--products": given.products,
+    }
+    named = [str(part) for item in options.items() if item[1] is not None for part in item]
     command = shlex.join(
-        ["python", "-m", "experiments.english.bundle", *(arguments or sys.argv[1:])]
+        [
+            "python",
+            "-m",
+            "experiments.english.bundle",
+            str(given.trained),
+            str(given.folder),
+            *named,
+        ]
     )
     try:
         data = Data(

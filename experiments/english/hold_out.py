@@ -2,7 +2,7 @@
 
     python -m experiments.english.hold_out TRAIN.conllu LEARNT.conllu HELD_OUT.conllu
 
-Every twentieth run of ten sentences is held out, so that texts stay together.
+Every twenty-fifth sentence is held out, or every so many runs of more than one.
 """
 
 import argparse
@@ -15,16 +15,14 @@ from treecrf.treebank import Sentence, read_conllu, write_conllu
 
 __all__ = ["hold_out", "main"]
 
-_RUN = 10
-
 
 def hold_out(
-    sentences: Sequence[Sentence], *, every: int = 20
+    sentences: Sequence[Sentence], *, every: int = 25, run: int = 1
 ) -> tuple[list[Sentence], list[Sentence]]:
     """The sentences to learn from, and those that are held out."""
     parts: tuple[list[Sentence], list[Sentence]] = ([], [])
     for number, sentence in enumerate(sentences):
-        parts[number // _RUN % every == every - 1].append(sentence)
+        parts[number // run % every == every - 1].append(sentence)
     return parts
 
 
@@ -38,10 +36,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("train", type=Path, metavar="TRAIN.conllu")
     parser.add_argument("learnt", type=Path, metavar="LEARNT.conllu")
     parser.add_argument("held_out", type=Path, metavar="HELD_OUT.conllu")
-    parser.add_argument("--every", type=int, default=20, metavar="N", help="hold out 1 of N runs")
+    parser.add_argument("--every", type=int, default=25, metavar="N", help="hold out 1 of N runs")
+    parser.add_argument("--run", type=int, default=1, metavar="N", help="sentences in a run")
     given = parser.parse_args(arguments)
     try:
-        parts = hold_out(list(read_conllu(given.train)), every=given.every)
+        parts = hold_out(list(read_conllu(given.train)), every=given.every, run=given.run)
         for part, path in zip(parts, (given.learnt, given.held_out), strict=True):
             write_conllu(part, path)
             print(f"{path}: {len(part):,} sentences, {sum(map(len, part)):,} words")

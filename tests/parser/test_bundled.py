@@ -39,3 +39,16 @@ def test_without_a_model_the_error_says_what_to_do(name: str | None, models: Pat
 def test_other_names_are_folders(name: str, models: Path) -> None:
     with pytest.raises(ParserError, match="no such folder"):
         treecrf.load(name)
+
+
+def test_english_comes_along() -> None:
+    parser = treecrf.load(device="cpu")
+    first, second = parser.parse("I saw Sarah with a telescope. They're here!")
+    assert first.heads == [2, 0, 2, 6, 6, 2, 2]
+    assert first.deprels == ["nsubj", "root", "obj", "case", "det", "obl", "punct"]
+    assert [token.upos for token in first.tokens][:3] == ["PRON", "VERB", "PROPN"]
+    assert all(0.5 < prob <= 1 for prob in first.probs)
+    assert second.forms == ["They", "'re", "here", "!"]
+    folder = bundled.model_folder(None)
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) <= 32 << 20
+    assert all(path.stat().st_size < 16 << 20 for path in folder.glob("*.safetensors"))

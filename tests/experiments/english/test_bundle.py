@@ -92,9 +92,10 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 def test_what_is_held_out_is_not_learnt() -> None:
     sentences = list(generate_treebank(100, seed=1))
-    learnt, held_out = hold_out.hold_out(sentences, every=5)
+    learnt, held_out = hold_out.hold_out(sentences, every=5, run=10)
     assert held_out == sentences[40:50] + sentences[90:]
     assert [s for s in sentences if s in learnt or s in held_out] == sentences
+    assert hold_out.hold_out(sentences)[1] == sentences[24::25]
 
 
 def test_a_small_model_with_a_card(
