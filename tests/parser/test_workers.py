@@ -2,6 +2,7 @@
 
 import io
 import multiprocessing
+import re
 import subprocess
 import sys
 from dataclasses import replace
@@ -9,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
+import treecrf
 from tests.parser.models import SMALL, random_parser, sentence_of
 from treecrf.parser import workers as module
 from treecrf.parser.errors import ParserError
+from treecrf.parser.trees import with_written_probs
 from treecrf.parser.workers import parse_with_workers
 from treecrf.treebank import Sentence, TreebankError, files, read_conllu, write_conllu
 
@@ -113,3 +116,25 @@ def test_a_worker_that_dies_is_an_error(treebank: Path) -> None:
 def test_a_worker_loads_no_torch() -> None:
     code = "import sys, treecrf.parser.worker; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_raw_text_is_cut_as_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_PIECE_CHARACTERS", 2000)
+    text = "".join(
+        f"I saw {name} with a telescope. They're here!\n\nDid you? No.\n" for name in NAMES * 120
+    )
+    path = tmp_path / "text.txt"
+    path.write_text(text, encoding="utf-8")
+    parser = treecrf.load(device="cpu")
+    parsed = list(parse_with_workers(parser, path, workers=2, probs=True))
+    assert len(parsed) >= 3
+    expected = "".join(with_written_probs(s).to_conllu() for s in parser.parse(text))
+    assert without_digits("".join(parsed)) == without_digits(expected)
+
+
+NAMES = ("Sarah", "Peter", "the man", "a dog")
+
+
+def without_digits(conllu: str) -> str:
+    """Without the last digits of probabilities, which depend on the batch."""
+    return re.sub(r"(HeadProb=|log_prob = )[-0-9.]+", r"\1", conllu)

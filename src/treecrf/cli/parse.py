@@ -95,7 +95,7 @@ def parse(
 
     written = format or default_format(output)
     parser = load(model, device=device)
-    if file is not None and input != "text" and written == "conllu" and topk is None:
+    if file is not None and written == "conllu" and topk is None:
         workers = _useful_workers(file, parser) if workers is None else workers
         if workers:
             _parse_with_workers(
@@ -136,7 +136,6 @@ def _parse_with_workers(
     from treecrf.parser.workers import parse_with_workers
     from treecrf.treebank.files import open_target
 
-    assert input != "text"
     pieces = parse_with_workers(
         parser,
         file,
@@ -155,8 +154,6 @@ def _useful_workers(file: str, parser: "Parser") -> int:
     """As many as keep a GPU busy, where there is one and the file is worth starting them."""
     if parser.device.type != "cuda" or not os.path.isfile(file):
         return 0
-    if parser.has_segmenter and not file.endswith((".conllu", ".conllu.gz")):
-        return 0  # it may be raw text, which is cut beside the device
     return min(6, (os.cpu_count() or 1) - 1) if os.path.getsize(file) > 4_000_000 else 0
 
 

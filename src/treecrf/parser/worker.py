@@ -12,6 +12,9 @@ from treecrf.parser.encoding import EncodedSentences, encode
 from treecrf.parser.errors import ParserError
 from treecrf.parser.trees import with_written_probs
 from treecrf.parser.vocab import Vocabulary
+from treecrf.segment.corpus import Joins
+from treecrf.segment.multiwords import Splitter
+from treecrf.segment.scored import ScoredText, assemble
 from treecrf.treebank import Sentence, TreebankError
 from treecrf.treebank.plain import Input, parse_input
 
@@ -29,6 +32,8 @@ class Job:
     kind: Input
     keep_heads: bool
     write_probs: bool
+    cutting: tuple[Splitter, Joins] | None = None
+    """What makes sentences of raw text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +67,7 @@ def serve(connection: Connection, job: Job) -> None:
             return
         reply: Numbers | str | Exception
         try:
-            if isinstance(message, Piece):
+            if isinstance(message, Piece | ScoredText):
                 reply = worker.read(number, message)
             else:
                 reply = worker.write(number, message)
@@ -82,7 +87,20 @@ class _Worker:
         self.assigner = Assigner(job.vocabulary, job.config)
         self.waiting: dict[int, tuple[list[Sentence], list[Constraints]]] = {}
 
-    def read(self, number: int, piece: Piece) -> Numbers:
+    def read(self, number: int, piece: Piece | ScoredText) -> Numbers:
+        job = self.job
+        if isinstance(piece, Piece):
+            sentences = self._parse(piece)
+        else:
+            assert job.cutting is not None
+            splitter, joins = job.cutting
+            sentences = assemble(piece, splitter=splitter, joins=joins)
+        limits = [kept_from(sentence) if job.keep_heads else FREE for sentence in sentences]
+        self.waiting[number] = sentences, limits
+        encoded = encode(sentences, job.vocabulary, job.config)
+        return Numbers(encoded, limits, [s.where for s in sentences] if any(limits) else [])
+
+    def _parse(self, piece: Piece) -> list[Sentence]:
         job = self.job
         chunks = iter([piece.data] if piece.data else [])
         try:
@@ -92,10 +110,7 @@ class _Worker:
             raise TreebankError(error.problem, source=error.source, line=line) from None
         for sentence in sentences:
             sentence.line += piece.lines_before
-        limits = [kept_from(sentence) if job.keep_heads else FREE for sentence in sentences]
-        self.waiting[number] = sentences, limits
-        encoded = encode(sentences, job.vocabulary, job.config)
-        return Numbers(encoded, limits, [s.where for s in sentences] if any(limits) else [])
+        return sentences
 
     def write(self, number: int, trees: TreeArrays) -> str:
         sentences, limits = self.waiting.pop(number)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from queue import SimpleQueue
-from typing import Literal, TypeVar
+from typing import IO, Literal, TypeVar, cast
 
 from treecrf.parser.config import Config
 from treecrf.parser.decode import NoAllowedTreeError
@@ -19,12 +19,14 @@ from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Decoder
 from treecrf.parser.predict import Parser
 from treecrf.parser.worker import Job, Numbers, Piece, serve
+from treecrf.segment.scored import ScoredText, cut_scored
 from treecrf.treebank.files import File, next_chunk, open_source, read_chunks
-from treecrf.treebank.plain import Input, find_input
+from treecrf.treebank.plain import Input, look_at, text_pieces
 
 __all__ = ["parse_with_workers"]
 
 _PIECE_BYTES = 1 << 21
+_PIECE_CHARACTERS = 1 << 18  # of raw text
 # Pieces for each worker that are under way at once: while one is computed the next one is read.
 _IN_FLIGHT = 2
 _ENDED = "a process that reads and writes has ended; try --workers 0"
@@ -38,22 +40,36 @@ def parse_with_workers(
     *,
     workers: int,
     decoder: Decoder | None = None,
-    input: Literal["auto", "conllu", "tokens"] = "auto",
+    input: Literal["auto", "conllu", "tokens", "text"] = "auto",
     keep_heads: bool = False,
     probs: bool = False,
 ) -> Iterator[str]:
-    """The parsed file in pieces of CoNLL-U, in order; see `Parser.parse_stream`."""
+    """The parsed file in pieces of CoNLL-U, in order; see `Parser.parse_stream`.
+
+    With "auto" what is no CoNLL-U is taken for raw text if the model can cut it, else for words.
+    """
     with ExitStack() as stack:
         file, name = stack.enter_context(open_source(source))
-        kind, chunks = (
-            find_input(read_chunks(file), name) if input == "auto" else (input, read_chunks(file))
-        )
-        job = Job(parser.vocabulary, parser.config, name, kind, keep_heads, probs)
+        kind = input
+        if kind == "auto":
+            kind, file = look_at(cast(IO[bytes], file), name)
+            if kind == "tokens" and parser.has_segmenter:
+                kind = "text"
+        cutting = None
+        pieces: Iterator[Piece | ScoredText]
+        if kind == "text":
+            segmenter = parser.segmenter
+            cutting = segmenter.splitter, segmenter.joins
+            blocks = segmenter.score_stream(text_pieces(cast(IO[bytes], file), name))
+            pieces = cut_scored(blocks, joins=segmenter.joins, size=_PIECE_CHARACTERS)
+            read_as: Input = "tokens"
+        else:
+            pieces, read_as = _pieces(read_chunks(file), name, kind), kind
+        job = Job(parser.vocabulary, parser.config, name, read_as, keep_heads, probs, cutting)
         pool = [_Process(job) for _ in range(workers)]
         for process in pool:
             stack.callback(process.close)
         config = parser.config if decoder is None else replace(parser.config, decoder=decoder)
-        pieces = _pieces(chunks, name, kind)
         count = 0
         to_compute: deque[int] = deque()
         to_write: deque[int] = deque()

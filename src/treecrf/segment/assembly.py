@@ -14,7 +14,15 @@ from treecrf.segment.multiwords import Splitter
 from treecrf.segment.spaces import has_blank_line, misc_of
 from treecrf.treebank import Sentence
 
-__all__ = ["LONGEST_SENTENCE", "LONGEST_SPACE", "LONGEST_TOKEN", "WIDEST_SENTENCE", "Assembly"]
+__all__ = [
+    "LONGEST_SENTENCE",
+    "LONGEST_SPACE",
+    "LONGEST_TOKEN",
+    "WIDEST_SENTENCE",
+    "Assembly",
+    "Scores",
+    "token_ends",
+]
 
 Places = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -35,7 +43,14 @@ class Assembly:
     Tokens wait here until their sentence is complete and the white space after it is known.
     """
 
-    def __init__(self, *, splitter: Splitter, joins: Joins) -> None:
+    def __init__(
+        self,
+        *,
+        splitter: Splitter,
+        joins: Joins,
+        new_text: bool = True,
+        new_paragraph: bool = True,
+    ) -> None:
         self.splitter = splitter
         self.joins = joins
         self.forms: list[str] = []
@@ -45,7 +60,7 @@ class Assembly:
         self.multiwords: list[bool] = []
         self.held = ""  # the start of a token or of white space that goes on in the next block
         self.is_open = False  # whether it is a token
-        self.new_text = self.new_paragraph = True
+        self.new_text, self.new_paragraph = new_text, new_paragraph
 
     def add(self, block: Block, scores: Scores) -> Iterator[Sentence]:
         """The sentences that are complete with this block; scores are `[character, output]`."""
@@ -74,11 +89,8 @@ class Assembly:
     def _find_ends(self, block: Block, scores: Scores) -> tuple[Places, Flags]:
         """The places of characters that are no white space, and whether a token ends with each."""
         length = len(block.text)
-        context = (len(block.codes) - length) // 2
-        classes = classes_of(block.codes[context : context + length + 2])
-        space = is_space(classes)
-        ends = (scores[:, 0] > 0) | (space[1:-1] & ~may_join(classes, self.joins))
-        places = np.flatnonzero(~space[:length])
+        space, ends = token_ends(block, scores, joins=self.joins)
+        places = np.flatnonzero(~space)
         last = ends[places]
         begins, stops = self._starts(places, last), places[last] + 1
         if self.is_open:
@@ -161,6 +173,15 @@ class Assembly:
         comments.append("# text = " + "".join(text).rstrip(" "))
         self.new_text, self.new_paragraph = False, has_blank_line(spaces[-1])
         return Sentence.from_lines("\n".join(lines), words=words, comments=comments)
+
+
+def token_ends(block: Block, scores: Scores, *, joins: Joins) -> tuple[Flags, Flags]:
+    """Whether each character is white space, and whether a token would end with it."""
+    length = len(block.text)
+    context = (len(block.codes) - length) // 2
+    classes = classes_of(block.codes[context : context + length + 2])
+    space = is_space(classes)
+    return space[:length], (scores[:, 0] > 0) | (space[1:-1] & ~may_join(classes, joins))
 
 
 def _bounded_space(space: str) -> str:

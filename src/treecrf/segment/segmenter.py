@@ -29,6 +29,7 @@ FILES = (SETTINGS, WEIGHTS)
 _FORMAT = "treecrf segmenter 1"
 
 _WINDOWS = 32  # that are read side by side
+_GPU_WINDOWS = 512
 _LONG_WINDOWS = 8  # of a text that is worth another thread
 
 
@@ -65,14 +66,20 @@ class Segmenter:
         How the text is cut into pieces makes no difference.
         """
         assembly = Assembly(splitter=self.splitter, joins=self.joins)
+        for block, scores in self.score_stream(pieces):
+            yield from assembly.add(block, scores)
+        yield from assembly.finish()
+
+    def score_stream(self, pieces: Iterable[str]) -> Iterator[tuple[Block, Scores]]:
+        """Blocks of a text that comes in pieces, with what the network says of their characters."""
         config = self.config
-        for block in cut_blocks(pieces, size=_WINDOWS * config.core, context=config.context):
+        # A GPU takes as long for a few windows as for many.
+        windows = _GPU_WINDOWS if self._on_gpu else _WINDOWS
+        for block in cut_blocks(pieces, size=windows * config.core, context=config.context):
             score = partial(self._score, block.codes)
             # A long text is one of many blocks, and a parser wants the other threads.
             long = len(block.text) > _LONG_WINDOWS * config.core
-            scores = run_on_one_thread(score) if long and not self._on_gpu else score()
-            yield from assembly.add(block, scores)
-        yield from assembly.finish()
+            yield block, run_on_one_thread(score) if long and not self._on_gpu else score()
 
     def segment_texts(self, texts: Sequence[str]) -> list[list[Sentence]]:
         """The sentences of each of many texts, which are read side by side.
