@@ -164,7 +164,7 @@ def _batch(
         return torch.randn(shape, generator=generator, device=device)
 
     lengths = torch.full((sentences,), words, device=device)
-    arcs, _ = masked_and_shifted(draw(sentences, tokens, tokens), lengths, None)
+    arcs, _ = masked_and_shifted(draw(sentences, tokens, tokens), lengths, allowed=None)
     if family == "first_order":
         return (arcs,), lengths
     return (arcs, draw(sentences, tokens, tokens, tokens)), lengths

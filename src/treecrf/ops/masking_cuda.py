@@ -37,7 +37,7 @@ def _mask_and_shift(
 
 
 def mask_and_shift(
-    arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None
+    arc_scores: Tensor, lengths: Tensor, *, allowed: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """Masked and shifted scores, and what was taken from them."""
     batch, tokens, _ = arc_scores.shape
