@@ -15,8 +15,8 @@ from torch import Tensor
 from treecrf.ops import autograd
 from treecrf.ops.backend import Family, implementation
 from treecrf.ops.backpropagation import plain
+from treecrf.ops.constants import NEGATIVE_INFINITY
 from treecrf.ops.masking import masked_and_shifted, usable_siblings
-from treecrf.ops.semiring import NEGATIVE_INFINITY
 from treecrf.struct import arguments
 
 

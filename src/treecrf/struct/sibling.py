@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from treecrf.ops.backend import implementation
-from treecrf.ops.semiring import NEGATIVE_INFINITY
+from treecrf.ops.constants import NEGATIVE_INFINITY
 from treecrf.struct import arguments
 from treecrf.struct.distribution import TreeDistribution
 
