@@ -65,7 +65,7 @@ format: $(INSTALLED) ## format the code and fix what ruff can fix
 	@$(BIN)/ruff check --quiet --fix-only .
 	@$(BIN)/ruff format .
 
-bench-ops: $(INSTALLED) ## time inside, outside and decoding for each backend
+bench-ops: $(INSTALLED) ## time log Z, marginals and best trees beside other libraries
 	@$(BIN)/python -m benchmarks.ops $(ARGS)
 
 profile-ops: $(INSTALLED) ## tell how much of a call is kernels

@@ -48,7 +48,7 @@ class Row:
 def main() -> None:
     arguments = _arguments()
     device = torch.device(arguments.device)
-    facts = machine(device) | {"threads": str(torch.get_num_threads())}
+    facts = machine(device)
     print(", ".join(f"{name} {value}" for name, value in facts.items()))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,12 +1,15 @@
 """Other libraries that compute the same things, where they can be imported.
 
-Each peer is a function from scores and lengths to a distribution with `log_partition`, `marginals`
-and `argmax`; None where the library is not installed or lacks the family.
+Each function here takes scores to a `Peer`: calls that give log Z and marginals, and the heads of
+the best trees; None where the library cannot be imported, which is told, or lacks the family.
 """
 
+import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
 from typing import Any
 
 import torch
@@ -22,21 +25,19 @@ class Peer:
     argmax: Callable[[], Tensor]
 
 
-def supar(family: str, parts: tuple[Tensor, ...], lengths: Tensor) -> Peer | None:
+def supar(family: str, parts: tuple[Tensor, ...], *, lengths: Tensor) -> Peer | None:
     """SuPar 1.1: all three families, `[batch, dependent, head]` like ours."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from supar.structs import Dependency2oCRF, DependencyCRF, MatrixTree
-    except ImportError:
+    structs = _imported("supar.structs")
+    if structs is None:
         return None
 
     def distribution() -> Any:
         # A fresh one each time, since it keeps its results; it marks its scores as leaves.
         scores = tuple(part.detach().clone() for part in parts)
         if family == "second_order":
-            return Dependency2oCRF(scores, lengths)
-        return (DependencyCRF if family == "first_order" else MatrixTree)(scores[0], lengths)
+            return structs.Dependency2oCRF(scores, lengths)
+        kind = structs.DependencyCRF if family == "first_order" else structs.MatrixTree
+        return kind(scores[0], lengths)
 
     def marginals() -> tuple[Tensor, Tensor]:
         crf = distribution()
@@ -52,11 +53,8 @@ def torch_struct(family: str, parts: tuple[Tensor, ...]) -> Peer | None:
     """
     if family == "second_order":
         return None
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from torch_struct import DependencyCRF, NonProjectiveDependencyCRF
-    except ImportError:
+    library = _imported("torch_struct")
+    if library is None:
         return None
 
     arcs = parts[0].transpose(1, 2)  # [batch, head, dependent]
@@ -66,8 +64,8 @@ def torch_struct(family: str, parts: tuple[Tensor, ...]) -> Peer | None:
     def distribution() -> Any:
         fresh = scores.clone().requires_grad_() + 0
         if family == "first_order":
-            return DependencyCRF(fresh, multiroot=False)
-        return NonProjectiveDependencyCRF(fresh, multiroot=False)
+            return library.DependencyCRF(fresh, multiroot=False)
+        return library.NonProjectiveDependencyCRF(fresh, multiroot=False)
 
     def back(theirs: Tensor) -> Tensor:
         ours = torch.zeros_like(parts[0])
@@ -81,3 +79,15 @@ def torch_struct(family: str, parts: tuple[Tensor, ...]) -> Peer | None:
         return crf.partition.detach(), back(crf.marginals.detach())
 
     return Peer("torch-struct", marginals, lambda: back(distribution().argmax).argmax(-1))
+
+
+@cache
+def _imported(module: str) -> Any:
+    """The module, or None with a line that tells why there will be no column of it."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return import_module(module)
+    except ImportError as problem:
+        print(f"{module} is left out: {problem}", file=sys.stderr)
+        return None

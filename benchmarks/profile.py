@@ -1,35 +1,54 @@
-"""Where the time of log Z + marginals goes: in kernels, or in launching them."""
+"""Where the time of log Z + marginals goes: in kernels, or in launching them.
+
+Nothing is checked here; `benchmarks.ops` does that, with the same calls.
+"""
 
 import argparse
 import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from benchmarks.ops import FAMILIES, SHAPES
-from benchmarks.report import print_table
+from benchmarks.ops import FAMILIES, SHAPES, batch_shape
+from benchmarks.report import print_table, write_json
 from benchmarks.timing import machine
 
 REPEATS = 20
+LONGEST = 2
+
+
+@dataclass
+class Row:
+    """Milliseconds of a call, those on the device, in how many calls of it, and of the longest."""
+
+    family: str
+    sentences: int
+    words: int
+    wall: float
+    device: float
+    calls: float
+    longest: dict[str, float]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    default = "cuda" if torch.cuda.is_available() else "cpu"
-    parser.add_argument("--device", choices=["cpu", "cuda"], default=default)
-    device = torch.device(parser.parse_args().device)
-    print(", ".join(f"{name} {value}" for name, value in machine(device).items()), "\n")
+    arguments = _arguments()
+    device = torch.device(arguments.device)
+    facts = machine(device)
+    print(", ".join(f"{name} {value}" for name, value in facts.items()), "\n")
     rows = [
-        profiled(family, sentences, words, device)
+        profiled(family, device, sentences=sentences, words=words)
         for family in FAMILIES
-        for sentences, words in SHAPES[device.type]
+        for sentences, words in arguments.shapes or SHAPES[device.type]
     ]
-    columns = ["family", "shape", "wall ms", "device ms", "device calls", "the longest, ms"]
-    print_table(columns, rows)
+    _print_rows(rows)
+    if arguments.json:
+        write_json(arguments.json, {"machine": facts, "rows": [asdict(row) for row in rows]})
 
 
-def profiled(family: str, sentences: int, words: int, device: torch.device) -> list[str]:
-    """One row: wall time of a call, time on the device, how many calls that was, the longest."""
+def profiled(family: str, device: torch.device, *, sentences: int, words: int) -> Row:
+    """Times one family on random scores of one shape, without a profiler and then with it."""
     tokens = words + 1
     shapes = [(sentences, tokens, tokens)]
     if family == "second_order":
@@ -57,14 +76,37 @@ def profiled(family: str, sentences: int, words: int, device: torch.device) -> l
         )
         for event in recorded.key_averages()
     }
-    total = sum(time for time, _ in spent.values()) / 1000 / REPEATS
-    count = sum(count for _, count in spent.values()) / REPEATS
-    longest = sorted(spent.items(), key=lambda item: -item[1][0])[:2]
-    named = ", ".join(
-        f"{key.split('(')[0][:24]} {time / 1000 / REPEATS:.3f}" for key, (time, _) in longest
+    longest = sorted(spent.items(), key=lambda item: -item[1][0])[:LONGEST]
+    return Row(
+        family,
+        sentences,
+        words,
+        wall=wall,
+        device=sum(time for time, _ in spent.values()) / 1000 / REPEATS,
+        calls=sum(count for _, count in spent.values()) / REPEATS,
+        longest={key.split("(")[0][:24]: time / 1000 / REPEATS for key, (time, _) in longest},
     )
-    shape = f"{sentences} x {words}"
-    return [family, shape, f"{wall:.3f}", f"{total:.3f}", f"{count:.0f}", named]
+
+
+def _print_rows(rows: list[Row]) -> None:
+    columns = ["family", "shape", "wall ms", "device ms", "device calls", "the longest, ms"]
+    lines = []
+    for row in rows:
+        longest = ", ".join(f"{name} {time:.3f}" for name, time in row.longest.items())
+        figures = [f"{row.wall:.3f}", f"{row.device:.3f}", f"{row.calls:.0f}", longest]
+        lines.append([row.family, f"{row.sentences} x {row.words}", *figures])
+    print_table(columns, lines)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    default = "cuda" if torch.cuda.is_available() else "cpu"
+    parser.add_argument("--device", choices=["cpu", "cuda"], default=default)
+    parser.add_argument(
+        "--shapes", nargs="+", type=batch_shape, metavar="SENTENCESxWORDS", help="of the batches"
+    )
+    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    return parser.parse_args()
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ REST = "the rest"
 def main() -> None:
     arguments = _arguments()
     device = torch.device(arguments.device)
-    facts = machine(device) | {"threads": str(torch.get_num_threads())}
+    facts = machine(device)
     print(", ".join(f"{name} {value}" for name, value in facts.items()))
     config = load_config(arguments.config).updated(arguments.set)
     content: dict[str, Any] = {"machine": facts}

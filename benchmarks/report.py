@@ -12,12 +12,15 @@ from typing import Any
 
 def machine() -> dict[str, str]:
     """Where and with what a figure was measured."""
-    return {
+    facts = {
         "commit": _commit(),
         "processor": _processor(),
         "cores": str(os.cpu_count()),
         "python": platform.python_version(),
     }
+    if hasattr(os, "sched_getaffinity"):  # the cores that this process may use
+        facts["usable cores"] = str(len(os.sched_getaffinity(0)))
+    return facts
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

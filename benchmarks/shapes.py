@@ -11,7 +11,6 @@ import sys
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -68,7 +67,7 @@ def main() -> None:
             file=sys.stderr,
         )
         raise SystemExit(2) from None
-    facts = machine(device) | {"triton": import_module("triton").__version__}
+    facts = machine(device)
     print(", ".join(f"{name} {value}" for name, value in facts.items()))
     print("log Z + marginals; times are medians in ms, float32\n")
 
@@ -164,7 +163,7 @@ def _batch(
         return torch.randn(shape, generator=generator, device=device)
 
     lengths = torch.full((sentences,), words, device=device)
-    arcs, _ = masked_and_shifted(draw(sentences, tokens, tokens), lengths, None)
+    arcs, _ = masked_and_shifted(draw(sentences, tokens, tokens), lengths, allowed=None)
     if family == "first_order":
         return (arcs,), lengths
     return (arcs, draw(sentences, tokens, tokens, tokens)), lengths

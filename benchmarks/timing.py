@@ -3,7 +3,8 @@
 import statistics
 import time
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import suppress
+from importlib.metadata import PackageNotFoundError, version
 
 import torch
 
@@ -24,26 +25,29 @@ def median_ms(call: Callable[[], object], device: torch.device, *, seconds: floa
     return statistics.median(times)
 
 
-def peak_mib(call: Callable[[], object], device: torch.device) -> float:
-    """What a call adds to memory at its peak, in MiB: of the GPU, or of the process on a CPU."""
+def peak_mib(call: Callable[[], object], device: torch.device) -> float | None:
+    """What a call adds to the memory of a GPU at its peak, in MiB.
+
+    None on a CPU: the allocator keeps what earlier calls gave back, so a peak would tell of those.
+    """
+    if device.type != "cuda":
+        return None
+    call()  # what is set up once is not of the call
     finish(device)
-    if device.type == "cuda":
-        before = torch.cuda.memory_allocated(device)
-        torch.cuda.reset_peak_memory_stats(device)
-        call()
-        finish(device)
-        return (torch.cuda.max_memory_allocated(device) - before) / 2**20
-    if not Path("/proc/self/clear_refs").exists():
-        return float("nan")
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from here
-    before = _status_mib("VmHWM")
+    before = torch.cuda.memory_allocated(device)
+    torch.cuda.reset_peak_memory_stats(device)
     call()
-    return _status_mib("VmHWM") - before
+    finish(device)
+    return (torch.cuda.max_memory_allocated(device) - before) / 2**20
 
 
 def machine(device: torch.device) -> dict[str, str]:
-    """Where and with what a figure was measured, torch and the GPU included."""
+    """Where and with what a figure was measured: torch, what compiles kernels, threads, the GPU."""
     facts = report.machine() | {"torch": str(torch.__version__)}
+    for package in ("numba", "triton"):
+        with suppress(PackageNotFoundError):
+            facts[package] = version(package)
+    facts["threads"] = str(torch.get_num_threads())
     if device.type == "cuda":
         facts["gpu"] = torch.cuda.get_device_name(device)
     return facts
@@ -53,10 +57,3 @@ def finish(device: torch.device) -> None:
     """Wait for what the device has been given to do."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
-
-
-def _status_mib(field: str) -> float:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(field):
-            return int(line.split()[1]) / 1024
-    return float("nan")

@@ -1,14 +1,18 @@
-"""The benchmarks that need treebanks run on a small one, that of shapes on short sentences."""
+"""The benchmarks that need treebanks run on a small one, those of the layer on short sentences."""
 
 import json
 import os
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor
 
+from benchmarks import peers
+from benchmarks.ops import Row, measure, print_rows
 from benchmarks.stages import Stages
 from tests.parser.models import VOCABULARY, random_scorer, with_loss
 from tests.segment.texts import untrained
@@ -100,6 +104,56 @@ def test_roundtrip_says_what_differs(treebanks: Path) -> None:
 def test_a_folder_without_treebanks_is_named(tmp_path: Path) -> None:
     result = run("benchmarks.roundtrip", tmp_path)
     assert result.stderr.startswith(f"no **/*.conllu in {tmp_path}; make ... TREEBANKS=FOLDER")
+
+
+def test_ops_are_timed_beside_the_reference(tmp_path: Path) -> None:
+    figures = tmp_path / "ops.json"
+    size = ("--shapes", "2x3", "--growth", 2, 3, "--seconds", 0, "--device", "cpu")
+    result = run("benchmarks.ops", *size, "--json", figures)
+    assert result.returncode == 0, result.stderr
+    for module in ("supar", "torch_struct"):  # told once, if it is not here
+        told = result.stderr.count(f"No module named '{module}'")
+        assert told == (find_spec(module) is None)
+    content = json.loads(figures.read_text())
+    assert {"commit", "cores", "torch", "numba", "threads"} <= set(content["machine"])
+    rows = [row for row in content["rows"] if row["question"] == "log Z + marginals"]
+    assert [row["family"] for row in rows] == ["first_order", "second_order", "nonprojective"]
+    assert all({"ours", "reference"} <= set(row["milliseconds"]) for row in rows)
+    assert [row["words"] for row in content["growth"]] == [2, 2, 3, 3] * 3
+
+
+def test_a_peer_that_lies_is_not_timed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def liar(family: str, parts: tuple[Tensor, ...], *, lengths: Tensor) -> peers.Peer:
+        uniform = torch.full_like(parts[0], 1 / parts[0].shape[1])
+        chains = torch.arange(-1, parts[0].shape[1] - 1).clamp(min=0).repeat(len(lengths), 1)
+        return peers.Peer("liar", lambda: (lengths.float(), uniform), lambda: chains)
+
+    monkeypatch.setattr(peers, "supar", liar)
+    rows = measure("first_order", torch.device("cpu"), sentences=2, words=5, seconds=0)
+    assert [set(row.milliseconds) - {"torch-struct"} for row in rows] == [{"ours", "reference"}] * 2
+    told = capsys.readouterr().err
+    assert "liar log Z + marginals differ from the reference: log Z by" in told
+    assert "liar argmax misses the best score by" in told
+
+
+def test_a_ratio_tells_who_is_ahead(capsys: pytest.CaptureFixture[str]) -> None:
+    times = {"ours": 2.0, "slower": 50.0, "faster": 1.5}
+    print_rows([Row("first_order", "argmax", 2, 3, times, None)])
+    assert "|   50.0 |   25x |    1.5 |  0.8x |" in capsys.readouterr().out
+
+
+def test_profile_of_the_layer_tells_the_longest(tmp_path: Path) -> None:
+    figures = tmp_path / "profile.json"
+    size = ("--shapes", "2x3", "--device", "cpu")
+    result = run("benchmarks.profile", *size, "--json", figures)
+    assert result.returncode == 0, result.stderr
+    rows = json.loads(figures.read_text())["rows"]
+    assert [row["family"] for row in rows] == ["first_order", "second_order", "nonprojective"]
+    for row in rows:
+        assert row["wall"] > 0
+        assert row["calls"] >= len(row["longest"]) == 2
 
 
 def test_shapes_are_timed_beside_the_chosen_one(tmp_path: Path) -> None:

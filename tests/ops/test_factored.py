@@ -21,11 +21,6 @@ DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 Scores = tuple[Tensor, Tensor, Tensor]  # arc scores, pairs, dependents
 
 
-@pytest.fixture(params=[False, True], ids=["single", "multi"])
-def multiroot(request: pytest.FixtureRequest) -> bool:
-    return request.param
-
-
 def random_scores(
     words: int,
     *,

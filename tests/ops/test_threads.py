@@ -1,6 +1,5 @@
 """Tasks in threads: every index once, from many callers, after a fork, with exceptions."""
 
-import os
 import threading
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
+from tests.forking import assert_in_child
 from treecrf.ops.first_order import cpu
 from treecrf.ops.threads import INLINE_COST, balanced_split, run_in_threads
 
@@ -118,20 +118,6 @@ def test_a_forked_child_computes() -> None:
     scores, lengths = batch(0)
     expected, _ = cpu.marginals(scores, lengths, multiroot=False)
     assert torch.isfinite(expected).all()
-    child = os.fork()
-    if child == 0:
-        # Nothing may escape: a child that ran on would be a second test session.
-        status = 1
-        try:
-            value, _ = cpu.marginals(scores, lengths, multiroot=False)
-            status = 0 if torch.equal(value, expected) else 2
-        finally:
-            os._exit(status)
-    deadline = time.monotonic() + 60
-    while (ended := os.waitpid(child, os.WNOHANG)) == (0, 0) and time.monotonic() < deadline:
-        time.sleep(0.01)
-    if ended == (0, 0):
-        os.kill(child, 9)
-        os.waitpid(child, 0)
-        pytest.fail("the forked child hangs")
-    assert os.waitstatus_to_exitcode(ended[1]) == 0
+    assert_in_child(
+        lambda: torch.equal(cpu.marginals(scores, lengths, multiroot=False)[0], expected)
+    )

@@ -39,6 +39,9 @@ def changed(scores: Tensor, cell: tuple[int, ...], value: float) -> Tensor:
         (ARCS, torch.tensor(3), None, r"lengths must be 2 whole numbers.* not \[\]"),
         (ARCS, LENGTHS.float(), None, r"lengths must be 2 whole .*torch\.float32"),
         (ARCS, LENGTHS > 2, None, r"lengths must be 2 whole .*torch\.bool"),
+        (ARCS, LENGTHS.cfloat(), None, r"lengths must be 2 whole .*torch\.complex64"),
+        (ARCS.to_sparse(), LENGTHS, None, r"arc_scores must be dense, not torch\.sparse_coo"),
+        (ARCS, LENGTHS.to_sparse(), None, "lengths must be dense"),
         (ARCS, torch.tensor([3, 4]), None, r"lengths\[1\] is 4.* 0 to 3 words"),
         (ARCS, torch.tensor([-1, 3]), None, r"lengths\[0\] is -1.* 0 to 3 words"),
         (ARCS, LENGTHS, ARCS, r"allowed must be a boolean .*torch\.float32"),
@@ -73,6 +76,8 @@ def test_distribution_rejects(
         (torch.zeros(2, 4, 4), r"sibling_scores must be .*\[2, 4, 4, 4\].* not \[2, 4, 4\]"),
         (torch.zeros(2, 4, 4, 5), r"sibling_scores must be .* not \[2, 4, 4, 5\]"),
         (SIBLINGS.int(), r"sibling_scores must be floating-point, not torch\.int32"),
+        (SIBLINGS.to_sparse(), "sibling_scores must be dense"),
+        (None, r"sibling_scores must be a torch\.Tensor, not NoneType"),
         (
             changed(SIBLINGS, (0, 3, 1, 2), NAN),
             r"sibling_scores\[0, 3, 1, 2\] is nan in sentence 0",
@@ -104,6 +109,8 @@ def test_values_are_not_looked_at_on_request() -> None:
     [
         (torch.zeros(2, 3, dtype=torch.int64), r"heads must be .*\[2, 4\].* not \[2, 3\]"),
         (torch.zeros(2, 4), r"heads must be whole numbers .*torch\.float32"),
+        (torch.zeros(2, 4).cfloat(), r"heads must be whole numbers .*torch\.complex64"),
+        (torch.zeros(2, 4).to_sparse(), "heads must be dense"),
         (torch.tensor([[0, 0, 1, 4], [0, 0, 1, 0]]), r"heads\[0, 3\] is 4: sentence 0 has 3 words"),
         (torch.tensor([[0, 0, 1, 1], [0, 0, 3, 0]]), r"heads\[1, 2\] is 3: sentence 1 has 2 words"),
         (torch.tensor([[0, -2, 1, 1], [0, 0, 1, 0]]), r"heads\[0, 1\] is -2"),
@@ -149,14 +156,24 @@ def test_only_distributions_of_one_family_are_compared(family: str) -> None:
     crf = problem.distribution()
     stranger = random_problem(FAMILIES[FAMILIES.index(family) - 1], [3, 2])
     multiroot = replace(problem, multiroot=True)
-    shorter = replace(problem, lengths=torch.tensor([2, 2]))
+    shorter = replace(problem, lengths=torch.tensor([3, 1]))
     for ask in (crf.kl, crf.cross_entropy):
         for other in (stranger, multiroot):
             with pytest.raises(ValueError, match=r"cannot compare .* two families"):
                 ask(other.distribution())
-        for other in (shorter, random_problem(family, [4, 2]), random_problem(family, [3])):
-            with pytest.raises(ValueError, match=r"cannot compare .* the sentences differ"):
-                ask(other.distribution())
+        with pytest.raises(ValueError, match=r"sentence 1 has 2 words here and 1 there"):
+            ask(shorter.distribution())
+        with pytest.raises(
+            ValueError, match=r"arc_scores are \[2, 4, 4\] here and \[2, 5, 5\] there"
+        ):
+            ask(random_problem(family, [4, 2]).distribution())
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs two devices")
+def test_only_distributions_on_one_device_are_compared() -> None:
+    crf = ProjectiveTreeCRF(ARCS, LENGTHS)
+    with pytest.raises(ValueError, match="arc_scores are on cpu here and cuda:0 there"):
+        crf.kl(ProjectiveTreeCRF(ARCS.cuda(), LENGTHS))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -286,12 +303,34 @@ def test_wrong_types_are_named() -> None:
         ProjectiveTreeCRF(ARCS, LENGTHS).topk(1.5)
 
 
-def test_small_integers_are_heads_and_lengths() -> None:
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.uint32, torch.uint64])
+def test_integers_of_every_type_are_heads_and_lengths(dtype: torch.dtype) -> None:
     crf = ProjectiveTreeCRF(ARCS, LENGTHS)
-    narrow = ProjectiveTreeCRF(ARCS, LENGTHS.to(torch.uint8))
+    other = ProjectiveTreeCRF(ARCS, LENGTHS.to(dtype))
     heads = crf.argmax
     expected = crf.log_prob(heads)
-    torch.testing.assert_close(narrow.log_prob(heads.to(torch.uint8)), expected)
+    torch.testing.assert_close(other.log_prob(heads.to(dtype)), expected)
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_arguments_made_in_inference_mode(family: str, backend: str) -> None:
+    """What is not differentiated may come from there, what is may not."""
+    problem = random_problem(family, [3, 2]).to(device_of(backend))
+    with torch.inference_mode():
+        made = replace(
+            problem,
+            lengths=problem.lengths.clone(),
+            allowed=torch.ones_like(problem.arc_scores, dtype=torch.bool),
+        ).with_scores(*(part.clone() for part in problem.scores))
+    gradients = []
+    for other in (problem, made):
+        arcs = problem.arc_scores.clone().requires_grad_()
+        with use_backend(backend):
+            crf = other.with_scores(arcs, *other.scores[1:]).distribution()
+            crf.log_prob(problem.distribution().argmax).sum().backward()
+        gradients.append(arcs.grad)
+    assert torch.equal(*gradients)
 
 
 def test_an_empty_list_of_lengths() -> None:

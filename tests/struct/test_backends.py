@@ -83,6 +83,14 @@ def test_chosen_backend_that_is_not_installed(monkeypatch: pytest.MonkeyPatch) -
                 ask()
 
 
+def test_a_triton_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = torch.device("cuda")
+    hide(monkeypatch, "triton.knobs")
+    assert backend_for(device) == "torch"
+    with use_backend("triton"), pytest.raises(BackendError, match=r"older than 3\.4 \(pip install"):
+        backend_for(device)
+
+
 def test_default_is_the_fast_backend_of_the_device() -> None:
     assert backend_for(CPU) == "numba"
     assert backend_for(torch.device("cuda")) == "triton"

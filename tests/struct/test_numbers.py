@@ -24,6 +24,9 @@ LENGTHS = {
 }
 LARGEST = 1e4
 
+# Triton's interpreter computes with NumPy, which warns where a GPU is quiet.
+QUIET = pytest.mark.filterwarnings("ignore:(overflow|invalid value) enc:RuntimeWarning")
+
 
 def extreme_problem(family: str, kind: str, lengths: list[int], *, multiroot: bool) -> Problem:
     """float32 scores up to 1e4 in magnitude; arcs forbidden by -inf, but never those of a chain."""
@@ -79,6 +82,53 @@ def test_extreme_scores(family: str, kind: str, multiroot: bool, backend: str) -
                 answer, problem.scores, torch.ones_like(answer), retain_graph=True
             )
             assert not any(gradient.isnan().any() for gradient in gradients)
+
+
+@pytest.mark.parametrize(
+    ("family", "magnitude", "error"),
+    [
+        ("first_order", 1e11, 1e-9),
+        ("second_order", 1e11, 1e-9),
+        ("nonprojective", 1e6, 1e-9),
+        ("nonprojective", 1e10, 1e-5),
+    ],
+)
+def test_differences_of_large_scores_on_the_cpu(
+    family: str, magnitude: float, error: float
+) -> None:
+    """Two words prefer each other, so that both trees have an arc far below the best one."""
+    problem = random_problem(family, [2], magnitude=0.0, junk=0.0)
+    arcs = problem.arc_scores.clone()
+    for far in (magnitude, magnitude / 3, magnitude / 7):
+        arcs[0, 1, 0], arcs[0, 2, 0] = -round(far), -round(far) - 1
+        with use_backend("numba"):
+            marginals = problem.with_scores(arcs, *problem.scores[1:]).distribution().marginals
+        difference = (marginals[0, 1, 0] / marginals[0, 2, 0]).log().item()
+        assert difference == pytest.approx(1, abs=error)
+
+
+@QUIET
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_the_lowest_number_makes_no_nan(family: str, backend: str) -> None:
+    """As the score of every arc of a sentence, and of half of the arcs."""
+    problem = random_problem(family, [5, 4], junk=0.0, dtype=torch.float32)
+    arcs = problem.arc_scores.clone()
+    lost = torch.rand(arcs.shape, generator=torch.Generator().manual_seed(0)) < 0.5
+    lost[0] = True
+    arcs[lost] = torch.finfo(torch.float32).min
+    problem = problem.with_scores(arcs, *problem.scores[1:]).to(device_of(backend))
+    problem = problem.with_gradients()
+    with use_backend(backend):
+        crf = problem.distribution()
+        best = crf.argmax
+        for answer in (crf.log_partition, crf.marginals, crf.max, crf.log_prob(best), crf.entropy):
+            assert not answer.isnan().any()
+            gradients = torch.autograd.grad(
+                answer, problem.scores, torch.ones_like(answer), retain_graph=True
+            )
+            assert not any(gradient.isnan().any() for gradient in gradients)
+        assert crf.log_prob(best)[0].isfinite()
 
 
 def assert_trees(heads: Tensor, problem: Problem) -> None:

@@ -82,6 +82,8 @@ def _obstacle(backend: Backend, device: torch.device) -> str | None:
         return (
             f"triton needs scores on a CUDA device and they are on {device}; use 'numba' or 'torch'"
         )
+    if backend == "triton" and importlib.util.find_spec("triton.knobs") is None:
+        return "triton is older than 3.4 (pip install --upgrade triton, or torch, which pins it)"
     return None
 
 

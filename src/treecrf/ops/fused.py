@@ -15,8 +15,8 @@ from treecrf.ops.shapes import WorkShape
 
 INTERPRETED: bool = triton.knobs.runtime.interpret
 
-# Arguments whose value a kernel is not compiled for: it would be compiled again for each size that
-# 16 divides, and that makes it no faster.
+# Arguments whose value a kernel is not compiled for: it would be compiled again for sizes that 16
+# divides, and a training would wait for that at one length after the other.
 SIZES = ["tokens", "first_width", "last_width", "team"]
 
 

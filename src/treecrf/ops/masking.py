@@ -13,16 +13,16 @@ from treecrf.ops.backend import backend_for
 
 
 def masked_and_shifted(
-    arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None
+    arc_scores: Tensor, lengths: Tensor, *, allowed: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """The scores `[batch, dependent, head]` and what was taken from them, `[batch, dependent]`.
 
     In float32, or float64 when they came so. What was taken has no gradient; it is 0 where there is
-    nothing to take, and not finite where the scores that count, or the length, make no sense.
+    nothing to take, and NaN where the scores that count, or the length, make no sense.
     """
     backend = backend_for(arc_scores.device)
     if backend == "torch":
-        return _mask_and_shift(arc_scores, lengths, allowed)
+        return _mask_and_shift(arc_scores, lengths, allowed=allowed)
     arcs, best = _Fused.apply(backend, arc_scores, lengths, allowed)
     return arcs, best
 
@@ -33,7 +33,7 @@ class _Fused(torch.autograd.Function):
     @staticmethod
     def forward(ctx, backend, arc_scores, lengths, allowed):  # type: ignore[no-untyped-def]
         kernels = import_module(f"treecrf.ops.masking_{'cpu' if backend == 'numba' else 'cuda'}")
-        arcs, best = kernels.mask_and_shift(arc_scores, lengths, allowed)
+        arcs, best = kernels.mask_and_shift(arc_scores, lengths, allowed=allowed)
         ctx.mark_non_differentiable(best)
         ctx.save_for_backward(arcs)
         ctx.dtype = arc_scores.dtype
@@ -47,7 +47,7 @@ class _Fused(torch.autograd.Function):
 
 
 def _mask_and_shift(
-    arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None
+    arc_scores: Tensor, lengths: Tensor, *, allowed: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     usable = usable_arcs(lengths, arc_scores.shape[1])
     if allowed is not None:
@@ -55,7 +55,7 @@ def _mask_and_shift(
     precise = arc_scores if arc_scores.dtype == torch.float64 else arc_scores.float()
     arcs = torch.where(usable, precise, float("-inf"))
     best = arcs.detach().amax(-1)  # the maximum of NaN and anything is NaN
-    best = best.nan_to_num(nan=float("nan"), posinf=float("inf"), neginf=0.0)
+    best = best.nan_to_num(nan=float("nan"), posinf=float("nan"), neginf=0.0)
     fits = lengths.clamp(0, arc_scores.shape[1] - 1) == lengths
     best = torch.where(fits[:, None], best, float("nan"))
     return arcs - best.unsqueeze(-1), best

@@ -10,7 +10,7 @@ from treecrf.ops.threads import run_in_threads
 
 
 def mask_and_shift(
-    arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None
+    arc_scores: Tensor, lengths: Tensor, *, allowed: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """Masked and shifted scores, and what was taken from them."""
     if arc_scores.dtype not in (torch.float32, torch.float64):

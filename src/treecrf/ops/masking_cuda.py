@@ -6,12 +6,14 @@ import triton.language as tl
 from torch import Tensor
 
 
-@triton.jit
+# Compiled for heads that lie side by side, by their stride, and not for sizes.
+@triton.jit(do_not_specialize=["tokens", "batch_stride", "dependent_stride"])
 def _mask_and_shift(
     arc_scores, allowed, lengths, arcs, best, tokens,
     batch_stride, dependent_stride, head_stride,
     CONSTRAINED: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
+    """Fills `arcs [sentence, dependent, head]` and `best [sentence, dependent]`."""
     sentence = tl.program_id(0).to(tl.int64)
     length = tl.load(lengths + sentence)
     dependent = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
@@ -37,7 +39,7 @@ def _mask_and_shift(
 
 
 def mask_and_shift(
-    arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None
+    arc_scores: Tensor, lengths: Tensor, *, allowed: Tensor | None
 ) -> tuple[Tensor, Tensor]:
     """Masked and shifted scores, and what was taken from them."""
     batch, tokens, _ = arc_scores.shape

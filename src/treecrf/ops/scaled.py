@@ -12,6 +12,7 @@ from typing import Any
 from llvmlite import ir
 
 from treecrf.ops.compiling import compiled
+from treecrf.ops.constants import BIAS, LN2_HIGH, LN2_LOW, MANTISSA_BITS
 from treecrf.ops.lanes import (
     DOUBLES,
     INTEGERS,
@@ -66,9 +67,7 @@ LARGEST_SCORE = 1e12
 # Probabilities below this are as good as zero; products of them would lose digits.
 NEGLIGIBLE = 1e-300
 
-BIAS = 1023
-FRACTION_BITS = 52
-INTEGER_MAGIC = 1.5 * 2.0**FRACTION_BITS  # adding it leaves an integer in the low bits
+INTEGER_MAGIC = 1.5 * 2.0**MANTISSA_BITS  # adding it leaves an integer in the low bits
 
 # exp(x) for |x| <= log(2) / 2 within 4e-17: the coefficients of x**0, x**1, ...
 EXP_POLYNOMIAL = (
@@ -85,8 +84,6 @@ EXP_POLYNOMIAL = (
     2.7618336756154373e-07,
     2.448066298488469e-08,
 )
-# log(2) in two parts, the first with so few bits that its product with an exponent is exact.
-LOG2_HIGH, LOG2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
 
 
 @operation(doubles, doubles)
@@ -94,7 +91,7 @@ def pow2(builder: Any, x: ir.Value) -> ir.Value:
     """2**x of integers below 1024; 0 from -1023 downwards, and of `-ZERO_EXPONENT`."""
     flat = builder.select(builder.fcmp_ordered(">", x, constant(-BIAS)), x, constant(-BIAS))
     shifted = builder.fadd(flat, constant(INTEGER_MAGIC + BIAS))
-    bits = builder.shl(builder.bitcast(shifted, INTEGERS), integer_constant(FRACTION_BITS))
+    bits = builder.shl(builder.bitcast(shifted, INTEGERS), integer_constant(MANTISSA_BITS))
     return builder.bitcast(bits, DOUBLES)
 
 
@@ -102,8 +99,8 @@ def pow2(builder: Any, x: ir.Value) -> ir.Value:
 def fraction(builder: Any, x: ir.Value) -> ir.Value:
     """The number in [1, 2) that is x times a power of two; 0 of 0."""
     bits = builder.bitcast(x, INTEGERS)
-    bits = builder.and_(bits, integer_constant((1 << FRACTION_BITS) - 1))
-    bits = builder.or_(bits, integer_constant(BIAS << FRACTION_BITS))
+    bits = builder.and_(bits, integer_constant((1 << MANTISSA_BITS) - 1))
+    bits = builder.or_(bits, integer_constant(BIAS << MANTISSA_BITS))
     positive = builder.fcmp_ordered(">", x, constant(0.0))
     return builder.select(positive, builder.bitcast(bits, DOUBLES), constant(0.0))
 
@@ -111,10 +108,10 @@ def fraction(builder: Any, x: ir.Value) -> ir.Value:
 @operation(doubles, doubles, doubles)
 def shifted_exponent(builder: Any, x: ir.Value, exponent: ir.Value) -> ir.Value:
     """The exponent of x * 2**exponent."""
-    bits = builder.lshr(builder.bitcast(x, INTEGERS), integer_constant(FRACTION_BITS))
+    bits = builder.lshr(builder.bitcast(x, INTEGERS), integer_constant(MANTISSA_BITS))
     # The bits of 2.0**52: the or makes the float64 2**52 + biased exponent.
-    bits = builder.or_(bits, integer_constant((BIAS + FRACTION_BITS) << FRACTION_BITS))
-    own = builder.fsub(builder.bitcast(bits, DOUBLES), constant(2.0**FRACTION_BITS + BIAS))
+    bits = builder.or_(bits, integer_constant((BIAS + MANTISSA_BITS) << MANTISSA_BITS))
+    own = builder.fsub(builder.bitcast(bits, DOUBLES), constant(2.0**MANTISSA_BITS + BIAS))
     positive = builder.fcmp_ordered(">", x, constant(0.0))
     return builder.select(positive, builder.fadd(own, exponent), constant(ZERO_EXPONENT))
 
@@ -134,7 +131,7 @@ def exponential_mantissa(builder: Any, score: ir.Value, exponent: ir.Value) -> i
     """exp(score) / 2**exponent."""
     fused: Any = {"flags": ("contract",)}
     x = bounded(builder, score)
-    for part in (LOG2_HIGH, LOG2_LOW):
+    for part in (LN2_HIGH, LN2_LOW):
         x = builder.fsub(x, builder.fmul(exponent, constant(part), **fused), **fused)
     total = constant(EXP_POLYNOMIAL[-1])
     for coefficient in EXP_POLYNOMIAL[-2::-1]:

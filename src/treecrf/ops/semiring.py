@@ -9,7 +9,7 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
-NEGATIVE_INFINITY = float("-inf")
+from treecrf.ops.constants import NEGATIVE_INFINITY
 
 
 class Semiring(Protocol):

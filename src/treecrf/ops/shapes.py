@@ -41,8 +41,8 @@ def work_shape(
 ) -> WorkShape:
     """The shape for a batch: small tiles for short sentences, teams of programs for long and few.
 
-    A kernel is compiled for each tile, so there are few. They are those that were fastest, or close
-    to it, among what `make bench-shapes` measures.
+    A kernel is compiled for each tile, so there are few. They were chosen by what `make
+    bench-shapes` printed; docs/performance.md tells how far from the fastest they were.
     """
     chosen = _chosen.get()
     if chosen is not None:

@@ -5,15 +5,38 @@ from torch import Tensor
 
 from treecrf.ops.masking import usable_arcs, usable_siblings
 
+_WHOLE_TYPES = (
+    torch.uint8,
+    torch.int8,
+    torch.uint16,
+    torch.int16,
+    torch.uint32,
+    torch.int32,
+    torch.uint64,
+    torch.int64,
+)
 
-def check_types(
-    arc_scores: object, sibling_scores: object, allowed: object, multiroot: object
-) -> None:
-    """Tensors where tensors are needed, and a plain truth value for `multiroot`."""
-    named = {"arc_scores": arc_scores, "sibling_scores": sibling_scores, "allowed": allowed}
-    for name, value in named.items():
-        if not isinstance(value, Tensor) and (value is not None or name == "arc_scores"):
-            raise ValueError(f"{name} must be a torch.Tensor, not {type(value).__name__}")
+
+def check_tensor(name: str, value: object) -> None:
+    """A tensor whose cells lie in memory one by one."""
+    if not isinstance(value, Tensor):
+        raise ValueError(f"{name} must be a torch.Tensor, not {type(value).__name__}")
+    if value.layout != torch.strided:
+        raise ValueError(f"{name} must be dense, not {value.layout}: call to_dense() on it")
+
+
+def whole_numbers(name: str, values: object) -> Tensor:
+    """The values as a tensor, its integers widened so that comparisons with -1 hold."""
+    try:
+        tensor = torch.as_tensor(values)
+    except (TypeError, ValueError, RuntimeError) as problem:
+        raise ValueError(f"{name} must be a tensor of whole numbers: {problem}") from None
+    check_tensor(name, tensor)
+    return tensor.long() if tensor.dtype in _WHOLE_TYPES else tensor
+
+
+def check_multiroot(multiroot: object) -> None:
+    """A plain truth value, not constraints that were passed without their name."""
     if not isinstance(multiroot, bool):
         raise ValueError(
             f"multiroot must be True or False, not {type(multiroot).__name__}; constraints are "
@@ -28,7 +51,7 @@ def check_count(k: object) -> None:
 
 
 def check_shapes(
-    arc_scores: Tensor, sibling_scores: Tensor | None, lengths: Tensor, allowed: Tensor | None
+    arc_scores: Tensor, lengths: Tensor, *, sibling_scores: Tensor | None, allowed: Tensor | None
 ) -> None:
     """Shapes and types, which cost nothing to check."""
     if arc_scores.dim() != 3 or arc_scores.shape[1] != arc_scores.shape[2]:
@@ -49,8 +72,8 @@ def check_shapes(
                 f"not {_shape(sibling_scores)}"
             )
         _check_device("sibling_scores", sibling_scores, arc_scores)
-    whole = not lengths.dtype.is_floating_point and lengths.dtype != torch.bool
-    if lengths.shape != (batch,) or not (whole or batch == 0):  # an empty list makes floats
+    # An empty list makes floats.
+    if lengths.shape != (batch,) or not (lengths.dtype == torch.int64 or batch == 0):
         raise ValueError(
             f"lengths must be {batch} whole numbers, one a sentence, "
             f"not {_shape(lengths)} of {lengths.dtype}"
@@ -66,11 +89,11 @@ def check_shapes(
 
 def check_values(
     arc_scores: Tensor,
-    sibling_scores: Tensor | None,
     lengths: Tensor,
+    *,
+    sibling_scores: Tensor | None,
     allowed: Tensor | None,
     best: Tensor,
-    *,
     multiroot: bool,
 ) -> None:
     """Lengths that fit and scores that are numbers or -inf, at the price of one synchronisation.
@@ -104,11 +127,11 @@ def check_values(
 
 
 def check_heads(
-    heads: Tensor, lengths: Tensor, tokens: int, *, partial: bool, values: bool
+    heads: Tensor, lengths: Tensor, *, tokens: int, partial: bool, values: bool
 ) -> None:
     """A head for each word; -1 for an unannotated one where partial trees make sense."""
     shape = (len(lengths), tokens)
-    if heads.shape != shape or heads.dtype.is_floating_point or heads.dtype == torch.bool:
+    if heads.shape != shape or heads.dtype != torch.int64:
         raise ValueError(
             f"heads must be whole numbers [batch, token] = {list(shape)}, the root symbol's entry "
             f"first, not {_shape(heads)} of {heads.dtype}"
@@ -129,6 +152,28 @@ def check_heads(
         raise ValueError(
             f"heads[{sentence}, {word}] is {head}: sentence {sentence} has {length} words, so a "
             f"head must be {expected}"
+        )
+
+
+def check_same_sentences(
+    lengths: Tensor, others: Tensor, *, shapes: tuple[torch.Size, torch.Size], values: bool
+) -> None:
+    """Two distributions over the trees of the same sentences; `shapes` are of their arc scores."""
+    if shapes[0] != shapes[1]:
+        here, there = (list(shape) for shape in shapes)
+        raise ValueError(
+            f"cannot compare: the sentences differ, arc_scores are {here} here and {there} there"
+        )
+    if lengths.device != others.device:
+        raise ValueError(
+            f"cannot compare: arc_scores are on {lengths.device} here and {others.device} there; "
+            "move one of them"
+        )
+    if values and not torch.equal(lengths, others):
+        sentence = int((lengths != others).nonzero()[0])
+        raise ValueError(
+            f"cannot compare: the sentences differ, sentence {sentence} has "
+            f"{int(lengths[sentence])} words here and {int(others[sentence])} there"
         )
 
 

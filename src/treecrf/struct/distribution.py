@@ -14,11 +14,10 @@ from torch import Tensor
 
 from treecrf.ops import autograd
 from treecrf.ops.backend import Family, implementation
+from treecrf.ops.backpropagation import plain
+from treecrf.ops.constants import NEGATIVE_INFINITY
 from treecrf.ops.masking import masked_and_shifted, usable_siblings
 from treecrf.struct import arguments
-
-NEGATIVE_INFINITY = float("-inf")
-_SMALL_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32)
 
 
 class NoTreeError(ValueError):
@@ -45,24 +44,33 @@ class TreeDistribution:
         *,
         validate: bool = True,
     ) -> None:
-        arguments.check_types(arc_scores, self._siblings, allowed, multiroot)
-        lengths = _whole_numbers("lengths", lengths)
-        arguments.check_shapes(arc_scores, self._siblings, lengths, allowed)
-        self.lengths = lengths.to(arc_scores.device, torch.int64).contiguous()
+        arguments.check_tensor("arc_scores", arc_scores)
+        if allowed is not None:
+            arguments.check_tensor("allowed", allowed)
+        arguments.check_multiroot(multiroot)
+        lengths = arguments.whole_numbers("lengths", lengths)
+        arguments.check_shapes(arc_scores, lengths, sibling_scores=self._siblings, allowed=allowed)
+        self.lengths = plain(lengths.to(arc_scores.device, torch.int64).contiguous())
         self.multiroot = multiroot
         self._validate = validate
         self._cache: dict[tuple[str, bool, bool], Tensor] = {}
 
-        self._arcs, best = masked_and_shifted(arc_scores, self.lengths, allowed)
+        self._arcs, best = masked_and_shifted(arc_scores, self.lengths, allowed=allowed)
         if validate:
             arguments.check_values(
-                arc_scores, self._siblings, self.lengths, allowed, best, multiroot=multiroot
+                arc_scores,
+                self.lengths,
+                sibling_scores=self._siblings,
+                allowed=allowed,
+                best=best,
+                multiroot=multiroot,
             )
         else:  # a length that does not fit makes log Z NaN, and must not lead out of memory
             self.lengths = self.lengths.clamp(0, arc_scores.shape[1] - 1)
-        self._shift = best.sum(1)  # [batch]
+        # [batch]; infinite where it is beyond the type, and NaN where scores or lengths are wrong.
+        self._shift = best.sum(1)
         if self._siblings is not None:
-            self._siblings = self._siblings.to(self._arcs.dtype).contiguous()
+            self._siblings = plain(self._siblings.to(self._arcs.dtype).contiguous())
 
     @property
     def log_partition(self) -> Tensor:
@@ -92,7 +100,10 @@ class TreeDistribution:
     def score(self, heads: Tensor) -> Tensor:
         """Score `[batch]` of full trees: the sum over their parts; -inf where one is forbidden."""
         heads = self._checked_heads(heads, partial=False)
-        return self._scores_of(heads.unsqueeze(1)).squeeze(1)
+        # Always so where values were looked at; else a wrong head must not lead out of memory.
+        fits = ((heads >= 0) & (heads <= self.lengths[:, None])).all(1)
+        scores = self._scores_of(torch.where(fits[:, None], heads, 0).unsqueeze(1)).squeeze(1)
+        return torch.where(fits, scores, float("nan"))
 
     def log_prob(self, heads: Tensor) -> Tensor:
         """Log-probability `[batch]` of trees; with -1 among the heads, of all trees that fit."""
@@ -104,7 +115,8 @@ class TreeDistribution:
         exists = annotated > NEGATIVE_INFINITY
         total = torch.where(exists, self._relative_log_partition, 0)
         value = torch.where(exists, annotated - total, NEGATIVE_INFINITY)
-        return value + 0 * self._shift  # NaN stays NaN where nobody looked for it
+        # NaN stays NaN where nobody looked for it.
+        return torch.where(self._shift.isnan(), float("nan"), value)
 
     @property
     def entropy(self) -> Tensor:
@@ -210,8 +222,9 @@ class TreeDistribution:
             finite = torch.where(scores == NEGATIVE_INFINITY, 0, scores.double())
             expected = expected + (marginal * finite).flatten(1).sum(1)
         log_partition = other._log_partition(tuple(part.double() for part in other._parts))
-        value = torch.where(exists, log_partition - expected, 0) + 0 * self._shift
-        return torch.where(exists & self._leaves_support(other), float("inf"), value)
+        value = torch.where(exists, log_partition - expected, 0)
+        value = torch.where(exists & self._leaves_support(other), float("inf"), value)
+        return torch.where(self._shift.isnan(), float("nan"), value)
 
     def _compute_mbr(self) -> Tensor:
         with torch.no_grad():
@@ -262,15 +275,21 @@ class TreeDistribution:
             raise ValueError(f"cannot compare {self!r} with {type(other).__name__}")
         if type(other) is not type(self) or other.multiroot != self.multiroot:
             raise ValueError(f"cannot compare {self!r} with {other!r}: they are of two families")
-        if other._arcs.shape != self._arcs.shape or (
-            self._validate and not torch.equal(other.lengths, self.lengths)
-        ):
-            raise ValueError(f"cannot compare {self!r} with {other!r}: the sentences differ")
+        arguments.check_same_sentences(
+            self.lengths,
+            other.lengths,
+            shapes=(self._arcs.shape, other._arcs.shape),
+            values=self._validate,
+        )
 
     def _checked_heads(self, heads: Tensor, *, partial: bool) -> Tensor:
-        heads = _whole_numbers("heads", heads).to(self._arcs.device)
+        heads = arguments.whole_numbers("heads", heads).to(self._arcs.device)
         arguments.check_heads(
-            heads, self.lengths, self._arcs.shape[1], partial=partial, values=self._validate
+            heads,
+            self.lengths,
+            tokens=self._arcs.shape[1],
+            partial=partial,
+            values=self._validate,
         )
         return torch.where(self._is_word, heads, 0).long()
 
@@ -295,15 +314,6 @@ class TreeDistribution:
     def _cache_key(self, name: str) -> tuple[str, bool, bool]:
         """One made without a graph never stands in for one with it, nor one of inference mode."""
         return name, _differentiable(self._parts), torch.is_inference_mode_enabled()
-
-
-def _whole_numbers(name: str, values: object) -> Tensor:
-    """The values as a tensor, small integers widened so that comparisons with -1 hold."""
-    try:
-        tensor = torch.as_tensor(values)
-    except (TypeError, ValueError, RuntimeError) as problem:
-        raise ValueError(f"{name} must be a tensor of whole numbers: {problem}") from None
-    return tensor.long() if tensor.dtype in _SMALL_INTEGERS else tensor
 
 
 def _differentiable(parts: tuple[Tensor, ...]) -> bool:

@@ -4,7 +4,9 @@ import torch
 from torch import Tensor
 
 from treecrf.ops.backend import implementation
-from treecrf.struct.distribution import NEGATIVE_INFINITY, TreeDistribution
+from treecrf.ops.constants import NEGATIVE_INFINITY
+from treecrf.struct import arguments
+from treecrf.struct.distribution import TreeDistribution
 
 
 class SiblingTreeCRF(TreeDistribution):
@@ -27,6 +29,7 @@ class SiblingTreeCRF(TreeDistribution):
         *,
         validate: bool = True,
     ) -> None:
+        arguments.check_tensor("sibling_scores", sibling_scores)
         self._siblings = sibling_scores
         super().__init__(arc_scores, lengths, multiroot, allowed, validate=validate)
 
@@ -66,12 +69,8 @@ def _adjacent_siblings(heads: Tensor) -> Tensor:
     """Of each token of `heads [..., N]`, the nearest sibling towards the head; 0 for none."""
     tokens = heads.shape[-1]
     token = torch.arange(tokens, device=heads.device)
-    dependent, sibling, head = (
-        token[:, None],
-        token,
-        heads.unsqueeze(-1),
-    )  # [..., dependent, sibling]
-    siblings = heads.unsqueeze(-2) == head
+    dependent, sibling, head = token[:, None], token, heads.unsqueeze(-1)
+    siblings = heads.unsqueeze(-2) == head  # [..., dependent, sibling]
     before = siblings & (head < sibling) & (sibling < dependent)
     after = siblings & (dependent < sibling) & (sibling < head)
     nearest_before = torch.where(before, sibling, 0).amax(-1)

@@ -17,16 +17,16 @@ def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Te
     """Log of the summed weight of all trees, `[batch]`."""
     batch = Batch(arc_scores, lengths)
     value = np.empty(batch.sentences)
-    _inside_outside(batch, multiroot, value, np.empty(0))
+    _inside_outside(batch, multiroot=multiroot, log_partition=value, arc_marginals=np.empty(0))
     return batch.tensor(value)
 
 
 def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
     batch = Batch(arc_scores, lengths)
-    value, arcs = np.empty(batch.sentences), np.zeros(arc_scores.shape)
-    _inside_outside(batch, multiroot, value, arcs)
-    return batch.tensor(value), batch.tensor(arcs)
+    value, arc_marginals = np.empty(batch.sentences), np.zeros(arc_scores.shape)
+    _inside_outside(batch, multiroot=multiroot, log_partition=value, arc_marginals=arc_marginals)
+    return batch.tensor(value), batch.tensor(arc_marginals)
 
 
 def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
@@ -70,7 +70,7 @@ def sample(
 
 
 def _inside_outside(
-    batch: Batch, multiroot: bool, log_partition: Floats, marginals: Floats
+    batch: Batch, *, multiroot: bool, log_partition: Floats, arc_marginals: Floats
 ) -> None:
     """Fills the arrays; empty marginals are not asked for."""
     batch.run(
@@ -81,7 +81,7 @@ def _inside_outside(
             batch.tokens,
             multiroot,
             log_partition,
-            marginals.reshape(-1),
+            arc_marginals.reshape(-1),
         ),
         cost=2.5,
     )

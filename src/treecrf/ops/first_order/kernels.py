@@ -26,6 +26,7 @@ def inside(
     WAIT: tl.constexpr, CACHE: tl.constexpr,
     BLOCK_I: tl.constexpr, BLOCK_R: tl.constexpr,
 ):  # fmt: skip
+    """Fills the charts and `log_partition [sentence]`, or with MAX the best scores and splits."""
     sentence, member = tl.program_id(0).to(tl.int64) // team, tl.program_id(0) % team
     length = tl.load(lengths + sentence).to(tl.int32)
     area = tokens * tokens
@@ -112,6 +113,10 @@ def outside(
     WAIT: tl.constexpr, CACHE: tl.constexpr,
     BLOCK_I: tl.constexpr, BLOCK_R: tl.constexpr,
 ):  # fmt: skip
+    """Fills `marginals [sentence, dependent, head]` by the flows from the sentence downwards.
+
+    Both hold zeros; the charts are those that `inside` leaves.
+    """
     sentence, member = tl.program_id(0).to(tl.int64) // team, tl.program_id(0) % team
     length = tl.load(lengths + sentence).to(tl.int32)
     area = tokens * tokens
@@ -193,6 +198,7 @@ def outside(
 
 @triton.jit(do_not_specialize=["tokens"])
 def backtrack(lengths, charts, marks, best, heads, tokens, BLOCK_I: tl.constexpr):
+    """Fills `heads [sentence, token]`, -1 where there is no tree, by the splits of `inside`."""
     sentence = tl.program_id(0).to(tl.int64)
     length = tl.load(lengths + sentence).to(tl.int32)
     exists = tl.load(best + sentence) > float("-inf")

@@ -9,8 +9,8 @@ from torch import Tensor
 
 from treecrf.ops import backpropagation
 from treecrf.ops.backpropagation import plain
+from treecrf.ops.constants import NEGATIVE_INFINITY
 from treecrf.ops.semiring import (
-    NEGATIVE_INFINITY,
     KBestSemiring,
     LogSemiring,
     SamplingSemiring,

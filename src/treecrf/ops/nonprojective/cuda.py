@@ -14,6 +14,7 @@ import triton.language as tl
 from torch import Tensor
 
 from treecrf.ops import host
+from treecrf.ops.constants import BIAS, LN2_HIGH, LN2_LOW, LOG2_E, MANTISSA_BITS
 from treecrf.ops.nonprojective import layout
 
 ZERO = tl.constexpr(layout.ZERO)
@@ -181,8 +182,8 @@ def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[
                 **_tile(words),
             )  # fmt: skip
     # p(h -> m) = w(m, h) V(m, h), each word's divided by their sum
-    shift = (weight_exponents + V_exponents + layout.BIAS).clamp(min=0)
-    products = weights * V * (shift << layout.MANTISSA_BITS).view(torch.float64)
+    shift = (weight_exponents + V_exponents + BIAS).clamp(min=0)
+    products = weights * V * (shift << MANTISSA_BITS).view(torch.float64)
     products = torch.where(value[:, None, None] > -torch.inf, products.clamp(min=0), 0)
     shares = products / products.sum(2, keepdim=True).clamp(min=torch.finfo(torch.float64).tiny)
     probabilities = torch.zeros_like(arc_scores)
@@ -219,9 +220,9 @@ def _weights(arc_scores: Tensor, multiroot: bool) -> tuple[Tensor, Tensor]:
     """e^score, `[sentence, word, word + root]`: mantissas and exponents."""
     scores = torch.cat([arc_scores[:, 1:, 1:], arc_scores[:, 1:, :1]], 2).double()
     is_zero = ~(scores > -torch.inf)
-    scores = scores.clamp(min=layout.LOWEST / layout.LOG2_E)
-    exponents = (scores * layout.LOG2_E).round()
-    rest = scores - exponents * layout.LN2_HIGH - exponents * layout.LN2_LOW
+    scores = scores.clamp(min=layout.LOWEST / LOG2_E)
+    exponents = (scores * LOG2_E).round()
+    rest = scores - exponents * LN2_HIGH - exponents * LN2_LOW
     mantissas = torch.where(is_zero, 0, rest.exp())
     exponents = torch.where(is_zero, layout.ZERO, exponents.long())
     if not multiroot:

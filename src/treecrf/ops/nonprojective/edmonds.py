@@ -1,6 +1,6 @@
 """The maximum spanning tree of one sentence by Chu-Liu/Edmonds, in plain Python."""
 
-NEGATIVE_INFINITY = float("-inf")
+from treecrf.ops.constants import NEGATIVE_INFINITY
 
 Scores = list[list[float]]
 """Of one sentence: `[dependent][head]`."""

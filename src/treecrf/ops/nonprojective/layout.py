@@ -8,11 +8,3 @@ A number is a float64 mantissa and an int64 exponent of 2. A formal t -> 0 is th
 LOWEST = -(1 << 44)
 MARKER = -(1 << 58)
 ZERO = -(1 << 61)
-
-LOG2_E = 1.4426950408889634
-# ln 2 in two parts, the first with enough trailing zeros that an exponent times it is exact.
-LN2_HIGH = 6.93147180369123816490e-01
-LN2_LOW = 1.90821492927058770002e-10
-
-BIAS = 1023
-MANTISSA_BITS = 52

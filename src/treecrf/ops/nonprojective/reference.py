@@ -7,8 +7,9 @@ import torch
 from torch import Tensor
 
 from treecrf.ops import backpropagation
+from treecrf.ops.constants import NEGATIVE_INFINITY
 from treecrf.ops.nonprojective.edmonds import Scores, best_tree, tree_score
-from treecrf.ops.semiring import NEGATIVE_INFINITY, log_sum_exp
+from treecrf.ops.semiring import log_sum_exp
 
 
 def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:

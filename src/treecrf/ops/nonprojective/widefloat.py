@@ -11,15 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treecrf.ops.compiling import compiled, inlined, relaxed
-from treecrf.ops.nonprojective.layout import (
-    BIAS,
-    LN2_HIGH,
-    LN2_LOW,
-    LOG2_E,
-    LOWEST,
-    MANTISSA_BITS,
-    ZERO,
-)
+from treecrf.ops.constants import BIAS, LN2_HIGH, LN2_LOW, LOG2_E, MANTISSA_BITS
+from treecrf.ops.nonprojective.layout import LOWEST, ZERO
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -20,7 +20,14 @@ def log_partition(
     batch = Batch(arc_scores, lengths)
     siblings = sibling_scores.detach().numpy()
     value = np.empty(batch.sentences)
-    _inside_outside(batch, siblings, multiroot, value, np.empty(0), siblings[:0])
+    _inside_outside(
+        batch,
+        siblings,
+        multiroot=multiroot,
+        log_partition=value,
+        arc_marginals=np.empty(0),
+        sibling_marginals=siblings[:0],
+    )
     return batch.tensor(value)
 
 
@@ -30,9 +37,16 @@ def marginals(
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
     batch = Batch(arc_scores, lengths)
     siblings = sibling_scores.detach().numpy()
-    value, arcs = np.empty(batch.sentences), np.zeros(arc_scores.shape)
-    _inside_outside(batch, siblings, multiroot, value, arcs, siblings[:0])
-    return batch.tensor(value), batch.tensor(arcs)
+    value, arc_marginals = np.empty(batch.sentences), np.zeros(arc_scores.shape)
+    _inside_outside(
+        batch,
+        siblings,
+        multiroot=multiroot,
+        log_partition=value,
+        arc_marginals=arc_marginals,
+        sibling_marginals=siblings[:0],
+    )
+    return batch.tensor(value), batch.tensor(arc_marginals)
 
 
 def sibling_marginals(
@@ -41,10 +55,17 @@ def sibling_marginals(
     """log Z, arc marginals, and sibling marginals `[batch, dependent, head, sibling]`."""
     batch = Batch(arc_scores, lengths)
     siblings = sibling_scores.detach().numpy()
-    value, arcs = np.empty(batch.sentences), np.zeros(arc_scores.shape)
-    pairs = np.zeros(siblings.shape, siblings.dtype)
-    _inside_outside(batch, siblings, multiroot, value, arcs, pairs)
-    return batch.tensor(value), batch.tensor(arcs), torch.from_numpy(pairs)
+    value, arc_marginals = np.empty(batch.sentences), np.zeros(arc_scores.shape)
+    pair_marginals = np.zeros(siblings.shape, siblings.dtype)
+    _inside_outside(
+        batch,
+        siblings,
+        multiroot=multiroot,
+        log_partition=value,
+        arc_marginals=arc_marginals,
+        sibling_marginals=pair_marginals,
+    )
+    return batch.tensor(value), batch.tensor(arc_marginals), torch.from_numpy(pair_marginals)
 
 
 def argmax(
@@ -105,9 +126,10 @@ def sample(
 def _inside_outside(
     batch: Batch,
     sibling_scores: Floats,
+    *,
     multiroot: bool,
     log_partition: Floats,
-    marginals: Floats,
+    arc_marginals: Floats,
     sibling_marginals: Floats,
 ) -> None:
     """Fills the arrays; empty ones are not asked for."""
@@ -120,7 +142,7 @@ def _inside_outside(
             batch.tokens,
             multiroot,
             log_partition,
-            marginals.reshape(-1),
+            arc_marginals.reshape(-1),
             sibling_marginals.reshape(-1),
         ),
         cost=10.0,

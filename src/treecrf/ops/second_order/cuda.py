@@ -27,9 +27,11 @@ def sibling_marginals(
     arc_scores: Tensor, sibling_scores: Tensor, lengths: Tensor, *, multiroot: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """log Z, arc marginals, and sibling marginals `[batch, dependent, head, sibling]`."""
-    pairs = torch.zeros_like(sibling_scores)
-    value, arcs = _run_outside(arc_scores, sibling_scores, lengths, pairs, multiroot=multiroot)
-    return value, arcs, pairs
+    pair_marginals = torch.zeros_like(sibling_scores)
+    value, arc_marginals = _run_outside(
+        arc_scores, sibling_scores, lengths, pair_marginals, multiroot=multiroot
+    )
+    return value, arc_marginals, pair_marginals
 
 
 def argmax(
@@ -98,11 +100,12 @@ def _run_outside(
     arc_scores: Tensor,
     sibling_scores: Tensor,
     lengths: Tensor,
-    pairs: Tensor | None,
+    pair_marginals: Tensor | None,
     *,
     multiroot: bool,
 ) -> tuple[Tensor, Tensor]:
-    """log Z and arc marginals; sibling marginals are written into `pairs` when it is given."""
+    """log Z and arc marginals; sibling marginals are written into `pair_marginals`
+    when it is given."""
     batch, tokens, _ = arc_scores.shape
     value, charts = _run_inside(
         arc_scores, sibling_scores, lengths, multiroot=multiroot, best=False
@@ -115,8 +118,8 @@ def _run_outside(
         for first, last in reversed(launches(batch, tokens, shape)):
             outside[(batch * shape.team,)](
                 sibling_scores, lengths, charts, flows, result,
-                sibling_scores if pairs is None else pairs, counters,
+                sibling_scores if pair_marginals is None else pair_marginals, counters,
                 tokens, first, last, shape.team,
-                MULTIROOT=multiroot, SIBLINGS=pairs is not None, **options(shape),
+                MULTIROOT=multiroot, SIBLINGS=pair_marginals is not None, **options(shape),
             )  # fmt: skip
     return value, result

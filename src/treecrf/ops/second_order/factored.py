@@ -11,20 +11,18 @@ without the score of the arc, S = S.T two complete spans that meet, and Ct = C.T
 all spans i, j = i + width of a width, and all of their split points, as a matrix.
 """
 
-import math
 from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from treecrf.ops.constants import LOG2_E, NEGATIVE_INFINITY
 from treecrf.ops.second_order.trilinear import SiblingScores
 
 __all__ = ["argmax", "marginals", "score"]
 
-NEGATIVE_INFINITY = float("-inf")
 LOWEST = torch.finfo(torch.float64).min  # -inf less this is -inf, and not NaN
-LOG2_E = math.log2(math.e)
 
 Sum = Callable[[Tensor], Tensor]
 """Takes terms `[span, split]`, which it may overwrite, to their sum or their maximum, `[span]`."""

@@ -28,6 +28,7 @@ def inside(
     WAIT: tl.constexpr, CACHE: tl.constexpr,
     BLOCK_I: tl.constexpr, BLOCK_R: tl.constexpr,
 ):  # fmt: skip
+    """Fills the charts and `log_partition [sentence]`, or with MAX the best scores and splits."""
     sentence, member = tl.program_id(0).to(tl.int64) // team, tl.program_id(0) % team
     length = tl.load(lengths + sentence).to(tl.int32)
     area = tokens * tokens
@@ -143,6 +144,10 @@ def outside(
     WAIT: tl.constexpr, CACHE: tl.constexpr,
     BLOCK_I: tl.constexpr, BLOCK_R: tl.constexpr,
 ):  # fmt: skip
+    """Fills `marginals`, with SIBLINGS `sibling_marginals` too, by the flows downwards.
+
+    These and the flows hold zeros; the charts are those that `inside` leaves.
+    """
     sentence, member = tl.program_id(0).to(tl.int64) // team, tl.program_id(0) % team
     length = tl.load(lengths + sentence).to(tl.int32)
     area = tokens * tokens
@@ -262,6 +267,7 @@ def outside(
 
 @triton.jit(do_not_specialize=["tokens"])
 def backtrack(lengths, charts, marks, best, heads, tokens, BLOCK_I: tl.constexpr):
+    """Fills `heads [sentence, token]`, -1 where there is no tree, by the splits of `inside`."""
     sentence = tl.program_id(0).to(tl.int64)
     length = tl.load(lengths + sentence).to(tl.int32)
     exists = tl.load(best + sentence) > float("-inf")

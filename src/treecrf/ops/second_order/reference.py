@@ -5,10 +5,10 @@ from torch import Tensor
 
 from treecrf.ops import backpropagation
 from treecrf.ops.backpropagation import plain
+from treecrf.ops.constants import NEGATIVE_INFINITY
 from treecrf.ops.first_order.reference import only_whole_sentences
 from treecrf.ops.masking import usable_siblings
 from treecrf.ops.semiring import (
-    NEGATIVE_INFINITY,
     KBestSemiring,
     LogSemiring,
     SamplingSemiring,
