@@ -301,6 +301,8 @@ def test_wrong_types_are_named() -> None:
         ProjectiveTreeCRF(ARCS, LENGTHS).kl(ARCS)
     with pytest.raises(ValueError, match=r"k must be at least 1, not 1\.5"):
         ProjectiveTreeCRF(ARCS, LENGTHS).topk(1.5)
+    with pytest.raises(ValueError, match=r"generator must be a torch\.Generator, not 0"):
+        ProjectiveTreeCRF(ARCS, LENGTHS).sample(2, generator=0)
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int32, torch.uint32, torch.uint64])

@@ -50,6 +50,15 @@ def check_count(k: object) -> None:
         raise ValueError(f"k must be at least 1, not {k!r}: it is a whole number of trees")
 
 
+def check_generator(generator: object) -> None:
+    """Refuse what draws no random numbers, a seed for instance."""
+    if generator is not None and not isinstance(generator, torch.Generator):
+        raise ValueError(
+            f"generator must be a torch.Generator, not {generator!r}; of a seed one is made with "
+            "torch.Generator().manual_seed(seed)"
+        )
+
+
 def check_shapes(
     arc_scores: Tensor, lengths: Tensor, *, sibling_scores: Tensor | None, allowed: Tensor | None
 ) -> None:

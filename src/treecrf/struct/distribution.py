@@ -145,6 +145,7 @@ class TreeDistribution:
     def sample(self, k: int = 1, *, generator: torch.Generator | None = None) -> Tensor:
         """Heads `[k, batch, N]` of k independent draws."""
         arguments.check_count(k)
+        arguments.check_generator(generator)
         heads: Tensor = self._kernels.sample(
             *self._detached, self.lengths, k, multiroot=self.multiroot, generator=generator
         )
