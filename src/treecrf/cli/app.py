@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 
 import treecrf
 from treecrf.cli import annotate, compare, data, evaluate, parse, score, serve, train
+from treecrf.extras import MissingExtraError
 from treecrf.parser.errors import ParserError
 from treecrf.segment.errors import SegmentError
 from treecrf.treebank.errors import TreebankError
@@ -26,7 +27,7 @@ class _Group(TyperGroup):
         """Turn what a user can put right into one line and exit code 2; the rest is a bug."""
         try:
             return super().invoke(ctx)
-        except (TreebankError, ParserError, SegmentError) as error:
+        except (TreebankError, ParserError, SegmentError, MissingExtraError) as error:
             problem = str(error)
         except OSError as error:
             if error.errno == errno.EPIPE:  # `treecrf ... | head` has seen enough
