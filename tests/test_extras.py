@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import treecrf
 from tests.cli.conftest import model, shared, treebank  # noqa: F401
 from treecrf.extras import MissingExtraError, needs_extra
 
@@ -55,11 +56,32 @@ def test_a_command_names_the_extra(
             "import treecrf.integrations.spacy",
             "treecrf in spaCy needs spacy: pip install 'treecrf[spacy]'",
         ),
+        (
+            ["pandas"],
+            "import treecrf; treecrf.to_frame([], library='pandas')",
+            "this data frame needs pandas: pip install 'treecrf[pandas]'",
+        ),
+        (
+            ["polars"],
+            "import treecrf; treecrf.to_frame([], library='polars')",
+            "this data frame needs polars: pip install 'treecrf[polars]'",
+        ),
     ],
 )
 def test_the_library_names_the_extra(hidden: list[str], code: str, said: str) -> None:
     result = run(code, *hidden)
     assert result.stderr.splitlines()[-1] == f"treecrf.extras.MissingExtraError: {said}"
+
+
+def test_a_frame_is_made_by_what_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    there = {"polars"}
+    monkeypatch.setattr("treecrf.integrations.frames.find_spec", lambda name: name in there or None)
+    assert type(treecrf.to_frame([])).__module__.startswith("polars")
+    there.clear()
+    with pytest.raises(
+        MissingExtraError, match=r"pandas or polars: pip install 'treecrf\[pandas\]'"
+    ):
+        treecrf.to_frame([])
 
 
 def test_a_bug_of_ours_is_no_missing_extra() -> None:
