@@ -1,9 +1,12 @@
 """Packages that only some things need: what is missing is named in a line, with its extra."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-__all__ = ["MissingExtraError", "needs_extra"]
+__all__ = ["MissingExtraError", "installed_packages", "needs_extra"]
+
+_FOR_DEVELOPERS = ("bench", "dev", "experiments")  # extras that no user misses anything without
 
 
 class MissingExtraError(ImportError):
@@ -21,3 +24,25 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
         raise MissingExtraError(
             f"{what} needs {error.name}: pip install 'treecrf[{extra}]'", name=error.name
         ) from None
+
+
+def installed_packages() -> dict[str, tuple[str | None, str | None]]:
+    """What treecrf can use: the version of each package, if it is there, and its extra, if any."""
+    from importlib.metadata import PackageNotFoundError, requires, version
+
+    try:
+        requirements = requires("treecrf") or []
+    except PackageNotFoundError:  # a checkout on the path, not installed
+        requirements = []
+    found: dict[str, tuple[str | None, str | None]] = {}
+    for requirement in requirements:
+        name = re.match(r"[\w.-]+", requirement)
+        extra = re.search(r"extra == ['\"]([^'\"]+)['\"]", requirement)
+        if name is None or name[0] == "treecrf" or (extra and extra[1] in _FOR_DEVELOPERS):
+            continue
+        try:
+            installed = version(name[0])
+        except PackageNotFoundError:
+            installed = None
+        found.setdefault(name[0], (installed, extra[1] if extra else None))
+    return found

@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 import treecrf
-from treecrf.cli import annotate, compare, data, evaluate, parse, score, serve, train
+from treecrf.cli import annotate, compare, data, doctor, evaluate, parse, score, serve, train
 from treecrf.extras import MissingExtraError
 from treecrf.parser.errors import ParserError
 from treecrf.segment.errors import SegmentError
@@ -43,7 +43,6 @@ app = typer.Typer(
     # Boxes and colours cost a tenth of a second and are for people to look at.
     rich_markup_mode="rich" if sys.stdout is not None and sys.stdout.isatty() else None,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.command()(parse.parse)
@@ -53,6 +52,7 @@ app.command()(score.score)
 app.command()(compare.compare)
 app.command()(serve.serve)
 app.command()(annotate.annotate)
+app.command()(doctor.doctor)
 app.add_typer(data.app, name="data")
 
 
