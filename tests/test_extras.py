@@ -29,6 +29,12 @@ def run(code: str, *hidden: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize(
     ("hidden", "arguments", "said"),
     [
+        ("onnx", "export --model MODEL", "ONNX needs onnx: pip install 'treecrf[onnx]'"),
+        (
+            "onnxruntime",
+            "parse --text a --model MODEL --runtime onnx",
+            "ONNX needs onnxruntime: pip install 'treecrf[onnx]'",
+        ),
         (
             "uvicorn",
             "serve --model a=MODEL",

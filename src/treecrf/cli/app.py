@@ -13,7 +13,18 @@ import typer
 from typer.core import TyperGroup
 
 import treecrf
-from treecrf.cli import annotate, compare, data, doctor, evaluate, parse, score, serve, train
+from treecrf.cli import (
+    annotate,
+    compare,
+    data,
+    doctor,
+    evaluate,
+    export,
+    parse,
+    score,
+    serve,
+    train,
+)
 from treecrf.extras import MissingExtraError
 from treecrf.parser.errors import ParserError
 from treecrf.segment.errors import SegmentError
@@ -52,6 +63,7 @@ app.command()(score.score)
 app.command()(compare.compare)
 app.command()(serve.serve)
 app.command()(annotate.annotate)
+app.command()(export.export)
 app.command()(doctor.doctor)
 app.add_typer(data.app, name="data")
 

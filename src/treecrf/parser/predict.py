@@ -26,7 +26,7 @@ from treecrf.parser.encoding import EncodedSentences, encode
 from treecrf.parser.errors import ParserError
 from treecrf.parser.gathering import Gathered
 from treecrf.parser.loss import TreeCRF, distribution
-from treecrf.parser.model import Scorer
+from treecrf.parser.model import Network, Scorer
 from treecrf.parser.options import Decoder
 from treecrf.parser.pipeline import pipelined, windows
 from treecrf.parser.pretrained import Pretrained
@@ -80,7 +80,9 @@ class Parser:
         pretrained: Pretrained | None = None,
         device: str = "auto",
         folder: Path | None = None,
+        network: Network | None = None,
     ) -> None:
+        """With `network`, that computes scores, and no weights are needed."""
         self.config = config
         self.vocabulary = vocabulary
         self._vectors = vectors
@@ -88,6 +90,11 @@ class Parser:
         self._folder = folder  # where the segmenter is, which is loaded when it is first needed
         self._segmenter: Segmenter | None = None
         self.device = choose_device(device)
+        self._assigner = Assigner(vocabulary, config)
+        self.scorer: Network
+        if network is not None:
+            self.scorer = network
+            return
         # No time goes into numbers that are replaced at once; encoders of transformers have some
         # that are not.
         native = pretrained is None or pretrained.native
@@ -95,10 +102,11 @@ class Parser:
             scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
         scorer.load_state_dict(dict(weights), assign=True)
         self.scorer = scorer.to(self.device).eval()
-        self._assigner = Assigner(vocabulary, config)
 
     def save(self, path: str | Path) -> None:
         """Write a model folder that `treecrf.load` takes."""
+        if not isinstance(self.scorer, Scorer):
+            raise ParserError("this parser has a graph and no weights; copy its folder instead")
         segmenter = self._segmenter
         if segmenter is None and self._folder is not None and has_segmenter(self._folder):
             segmenter = self.segmenter  # loaded now: the folder may be the one that is replaced
