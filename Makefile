@@ -2,6 +2,7 @@
 
 PYTHON ?= python3#  the Python that .venv is made with
 ARGS ?=#            passed on to pytest or to a benchmark
+TEXT ?= I saw Sarah with a telescope.#  what make parse parses
 TREEBANKS ?= treebanks#  a folder of UD treebanks, one folder each
 
 VENV := .venv
@@ -22,9 +23,15 @@ help: ## list these commands
 	@echo "  TREEBANKS=FOLDER    UD treebanks for check-roundtrip, bench-io, bench-pseudoprojective,"
 	@echo "                      bench-parser, profile-parser"
 
-parse: $(DEMO)/model/model.safetensors ## parse a few sentences with a tiny parser, and draw them
+# The English model is in a release; a copy without it draws what a tiny parser makes of the examples.
+ifneq ($(wildcard src/treecrf/models/en/model*.safetensors),)
+parse: $(INSTALLED) ## parse a sentence and draw its tree (TEXT=...)
+	@$(BIN)/treecrf parse --text "$(TEXT)" --format tree
+else
+parse: $(DEMO)/model/model.safetensors
 	@$(BIN)/treecrf parse examples/sentences.txt --model $(DEMO)/model --probs -o $(DEMO)/parsed.conllu
 	@$(BIN)/treecrf data show $(DEMO)/parsed.conllu -n 3
+endif
 
 $(DEMO)/model/model.safetensors: | $(INSTALLED)
 	@echo "training a tiny parser on made-up sentences, once ..."
@@ -82,6 +89,9 @@ bench-pseudoprojective: $(INSTALLED) ## count the lifted arcs that come back, in
 bench-segment: $(INSTALLED) ## time raw text to sentences: ARGS='FILE.conllu --model FOLDER'
 	@$(BIN)/python -m benchmarks.segment $(ARGS)
 
+bench-text: $(INSTALLED) ## time raw text to CoNLL-U with the English model: ARGS='FILE.conllu'
+	@$(BIN)/python -m benchmarks.text $(ARGS)
+
 bench-serve: $(INSTALLED) ## load the service beside the parser alone, then ten times over
 	@$(BIN)/python -m benchmarks.serve $(ARGS)
 
@@ -96,6 +106,9 @@ check-roundtrip: $(INSTALLED) ## write every treebank back and compare the bytes
 
 check-stream: $(INSTALLED) ## parse a million sentences and watch the memory
 	@$(BIN)/python -m benchmarks.stream $(ARGS)
+
+check-long-text: $(INSTALLED) ## parse 10 MB of text on one line, and watch the memory
+	@TEXT_MEGABYTES=10 $(BIN)/python -m pytest -q tests/cli/test_odd_texts.py -k one_line $(ARGS)
 
 check-kills: $(INSTALLED) ## kill twenty trainings at random moments, and go on with them
 	@KILLED_RUNS=20 $(BIN)/python -m pytest -q tests/cli/test_resume.py -k killed $(ARGS)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Bar", "Curve", "bars", "curves", "dots", "save"]
+__all__ = ["Bar", "Curve", "bars", "curves", "dots", "save", "style"]
 
 # From the palette of Okabe and Ito.
 _COLOURS = {
@@ -69,7 +69,7 @@ class Bar:
 def save(figure: "Figure", path: Path) -> None:
     """Write `path.png` and `path.svg`."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with _style():
+    with style():
         figure.savefig(path.with_suffix(".png"), metadata={"Software": None})
         figure.savefig(path.with_suffix(".svg"), metadata={"Date": None})
 
@@ -83,7 +83,7 @@ def curves(
     markers: bool = False,
 ) -> "Figure":
     """A panel for each title, with the same y axis, and the name of each curve at its end."""
-    with _style():
+    with style():
         figure = _figure(4.6 * len(panels) + 1.2, 3.8)
         axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for place, (panel, (title, lines)) in enumerate(zip(axes, panels.items(), strict=True)):
@@ -120,7 +120,7 @@ def dots(
     rows = list(next(iter(panels.values())))
     across = 2 if len(panels) == 4 else len(panels)
     down = -(-len(panels) // across)
-    with _style():
+    with style():
         figure = _figure(max(6.4, 2.7 * across + 1.5), (0.37 * len(rows) + 1.1) * down + 0.4)
         axes = figure.subplots(down, across, sharey=True, squeeze=False)
         named: dict[str, None] = {}
@@ -151,7 +151,7 @@ def dots(
 def bars(groups: Mapping[str, Sequence[Bar]], *, xlabel: str) -> "Figure":
     """Horizontal bars in groups, each with its figure at its end."""
     count = sum(map(len, groups.values()))
-    with _style():
+    with style():
         figure = _figure(7.4, 0.29 * count + 0.42 * len(groups) + 0.8)
         panel = figure.subplots()
         place = 0.0
@@ -178,7 +178,8 @@ def bars(groups: Mapping[str, Sequence[Bar]], *, xlabel: str) -> "Figure":
         return figure
 
 
-def _style() -> AbstractContextManager[None]:
+def style() -> AbstractContextManager[None]:
+    """The look of all plots, within the `with` block."""
     from matplotlib import rc_context
 
     context: AbstractContextManager[None] = rc_context(_STYLE)

@@ -10,7 +10,9 @@ import pytest
 import torch
 
 from benchmarks.stages import Stages
+from tests.parser.models import VOCABULARY, random_scorer, with_loss
 from tests.segment.texts import untrained
+from treecrf.parser import Parser
 from treecrf.treebank import write_conllu
 from treecrf.treebank.generator import generate_treebank
 
@@ -245,3 +247,17 @@ def test_service_is_loaded_beside_the_parser(tmp_path: Path) -> None:
     assert set(content["overload"]["statuses"]) == {"200", "503"}
     assert content["normal"]["problems"] == content["overload"]["problems"] == {}
     assert content["recovery"] < 60
+
+
+def test_text_times_what_loses_nothing(tmp_path: Path) -> None:
+    model, figures = tmp_path / "model", tmp_path / "figures.json"
+    config = with_loss("crf2o")
+    weights = random_scorer(config).float().state_dict()
+    Parser(config, VOCABULARY, weights, device="cpu").save(model)
+    untrained().save(model)
+    options = ("--characters", 2000, "--rounds", 1, "--json", figures)
+    result = run("benchmarks.text", GOLDEN, "--model", model, *options)
+    assert result.returncode == 0, result.stderr
+    content = json.loads(figures.read_text())
+    assert content["words_per_second"]["clock"] > 0
+    assert set(content["stages"]) >= {"segmenter: network", "encoder", "scores and trees"}

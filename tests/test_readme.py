@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -52,7 +53,7 @@ def treecrf_commands(session: str) -> list[tuple[str, str]]:
 def run_command(command: str, shown: str) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = subprocess.run(
-        command.split(), env=os.environ | {"PATH": path}, capture_output=True, text=True
+        shlex.split(command), env=os.environ | {"PATH": path}, capture_output=True, text=True
     )
     assert run.returncode == 0, f"{command}\n{run.stderr}"
     assert not shown or run.stdout == shown

@@ -104,7 +104,7 @@ def test_a_damaged_model_is_named(name: str, model: Path, treebank: Path, tmp_pa
         (tmp_path / path.name).write_bytes(path.read_bytes())
     damaged = tmp_path / name
     whole = damaged.read_bytes()
-    damaged.write_bytes(whole[: len(whole) // 2] + b'"[')
+    damaged.write_bytes(whole[: len(whole) // 2] + b'\n"[')
     line = problem("evaluate", treebank / "dev.conllu", "--model", tmp_path)
     assert line.startswith(f"{damaged}: {DAMAGES[name]}")
     damaged.unlink()

@@ -21,7 +21,7 @@ from experiments.treebanks import open_treebank
 from experiments.worker import carry_out
 from tests.experiments.toys import OPTIONS, make_treebank
 from treecrf.parser import Config, load_config
-from treecrf.parser.checkpoint import CHECKPOINT
+from treecrf.parser.checkpoint import CHECKPOINT, LOG
 from treecrf.treebank import write_conllu
 from treecrf.treebank.generator import generate_treebank
 
@@ -35,7 +35,7 @@ def run_of(treebank: Path, *, epochs: int = 2) -> Run:
 
 
 def start_worker(run: Run, store: Store) -> subprocess.Popen[str]:
-    """The process that `--jobs` starts, up to its first checkpoint."""
+    """The process that `--jobs` starts, up to its next checkpoint after an epoch."""
     process = subprocess.Popen(
         [sys.executable, "-m", "experiments.worker"], stdin=subprocess.PIPE, text=True, cwd=ROOT
     )
@@ -43,9 +43,9 @@ def start_worker(run: Run, store: Store) -> subprocess.Popen[str]:
     task = {"run": run.to_dict(), "store": str(store.folder), "device": "cpu"}
     process.stdin.write(json.dumps(task) + "\n")
     process.stdin.flush()
-    path = store.model_folder(run) / CHECKPOINT
+    path, log = (store.model_folder(run) / name for name in (CHECKPOINT, LOG))
     before = path.stat().st_mtime_ns if path.exists() else 0
-    while not path.exists() or path.stat().st_mtime_ns == before:
+    while not log.exists() or not path.exists() or path.stat().st_mtime_ns == before:
         assert process.poll() is None
         time.sleep(0.01)
     return process

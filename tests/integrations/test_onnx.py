@@ -159,6 +159,16 @@ def test_a_graph_of_another_model_is_refused(tmp_path: Path) -> None:
     assert said == "--onnx names a graph for --runtime onnx"
 
 
+def test_the_english_model_is_exported_in_single_precision(tmp_path: Path) -> None:
+    assert problem("export").startswith("name a file for the graph of a model that comes with")
+    graph = tmp_path / "en.onnx"
+    run("export", "--onnx", graph)
+    parser = treecrf.load(device="cpu", products="float32")
+    text = "I saw Sarah with a telescope. It was not hers, she said."
+    ours, theirs = parser.parse(text), load_onnx(graph=graph).parse(text)
+    assert [(s.heads, s.deprels) for s in ours] == [(s.heads, s.deprels) for s in theirs]
+
+
 def test_a_sentence_that_is_too_long_is_named(tmp_path: Path) -> None:
     config: Config = with_loss("crf2o")
     graph = graph_of(random_scorer(config).float())

@@ -148,13 +148,23 @@ def test_displacy_draws_the_trees(model: Path) -> None:
     assert "garden" in drawn
 
 
-def test_without_a_model_it_says_how_to_name_one(model: Path) -> None:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("treecrf")
-    with pytest.raises(ParserError, match=r"config=\{'model': FOLDER\}"):
-        nlp("Anna slept.")
+def test_a_folder_without_a_model_is_refused_at_once(model: Path) -> None:
     with pytest.raises(ParserError, match="not a model folder"):
         pipeline(model.parent)
+
+
+def test_the_english_model_is_used_by_name_and_not_copied(tmp_path: Path) -> None:
+    for config in ({}, {"model": "en"}):
+        nlp = spacy.blank("en")
+        nlp.add_pipe("treecrf", config=config)
+        doc = nlp(TEXT)
+        assert [sentence.root.text for sentence in doc.sents] == ["saw", "slept"]
+        nlp.to_disk(tmp_path / "pipeline")
+        assert not (tmp_path / "pipeline" / "treecrf").exists()
+        assert trees(spacy.load(tmp_path / "pipeline")(TEXT)) == trees(doc)
+        other = spacy.blank("en")
+        other.add_pipe("treecrf", config=config)
+        assert trees(other.from_bytes(nlp.to_bytes())(TEXT)) == trees(doc)
 
 
 def test_tags_are_read_and_given(tmp_path: Path) -> None:

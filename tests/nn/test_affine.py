@@ -35,6 +35,18 @@ def test_labels_have_biases_on_both_sides() -> None:
             torch.testing.assert_close(scores[arc, label], expected)
 
 
+def test_many_rows_are_scored_in_pieces() -> None:
+    labels, siblings = BiaffineLabels(SIZE, 3), TriaffineSiblings(SIZE)
+    torch.nn.init.normal_(labels.weight)
+    torch.nn.init.normal_(siblings.weight)
+    dependents, heads = vectors(150, seed=1), vectors(150, seed=2)
+    one_by_one = [labels(dependents[i : i + 1], heads[i : i + 1]) for i in range(150)]
+    torch.testing.assert_close(labels(dependents, heads), torch.cat(one_by_one))
+    many, others = vectors(40, 3, seed=1), vectors(40, 3, seed=2)
+    one_by_one = [siblings.pairs(many[i : i + 1], others[i : i + 1]) for i in range(40)]
+    torch.testing.assert_close(siblings.pairs(many, others), torch.cat(one_by_one))
+
+
 def test_siblings_have_biases_on_sibling_and_dependent() -> None:
     layer = TriaffineSiblings(SIZE)
     torch.nn.init.normal_(layer.weight)

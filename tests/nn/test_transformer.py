@@ -36,6 +36,19 @@ def test_states_are_those_of_transformers() -> None:
         torch.testing.assert_close(mine[seen], other[seen], rtol=1e-4, atol=1e-5)
 
 
+def test_packed_pieces_have_the_same_states() -> None:
+    torch.manual_seed(1)
+    shape = BertShape(vocabulary=9, size=8, layers=2, heads=2, feed_forward=12, positions=10)
+    encoder = BertEncoder(shape, dropout=0.5).eval()
+    lengths = torch.tensor([2, 5, 9, 5, 1])
+    pieces = torch.randint(0, 9, (5, 9))
+    seen = torch.arange(9) < lengths[:, None]
+    states, packed = encoder.read_packed(pieces, lengths)
+    for mine, other in zip(states, encoder(pieces, lengths), strict=True):
+        assert len(mine) == lengths.sum()
+        torch.testing.assert_close(mine[packed[seen]], other[seen])
+
+
 def test_padding_changes_nothing() -> None:
     torch.manual_seed(1)
     shape = BertShape(vocabulary=9, size=8, layers=2, heads=2, feed_forward=12, positions=10)

@@ -216,3 +216,24 @@ def test_what_is_no_encoder_is_named(treebank: Path, tmp_path: Path) -> None:
         )
     with pytest.raises(ParserError, match="none is named"):
         PRESETS["tiny"].changed({"encoder": "transformer"})
+
+
+def test_products_of_bytes_give_nearly_the_same_trees(
+    bert: Path, treebank: Path, tmp_path: Path
+) -> None:
+    folder = trained(tmp_path / "m", treebank, config_for(bert, products="int8"))
+    words = [["the", "man", "saw", "telescopes"] * count for count in (1, 3, 9)]
+    exact = treecrf.load(folder, device="cpu", products="float32")
+    rounded = treecrf.load(folder, device="cpu")
+    for one, other in zip(exact.parse_tokens(words), rounded.parse_tokens(words), strict=True):
+        assert other.heads.count(0) == 1
+        assert other.probs == pytest.approx(one.probs, abs=0.1)
+    alone = [rounded.parse_tokens([sentence])[0] for sentence in words]
+    assert [sentence.heads for sentence in alone] == [
+        sentence.heads for sentence in rounded.parse_tokens(words)
+    ]
+    rounded.save(tmp_path / "saved")
+    again = treecrf.load(tmp_path / "saved", device="cpu", products="float32").scorer.state_dict()
+    assert all(
+        torch.equal(again[name], tensor) for name, tensor in exact.scorer.state_dict().items()
+    )

@@ -16,7 +16,7 @@ def evaluate(
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="A treebank with gold trees; - is standard input.")
     ],
-    model: Model,
+    model: Model = None,
     decoder: Decoder = None,
     punct: Annotated[
         Punctuation,

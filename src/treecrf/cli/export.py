@@ -10,7 +10,7 @@ __all__ = ["export"]
 
 
 def export(
-    model: Model,
+    model: Model = None,
     onnx: Annotated[
         str | None,
         typer.Option(

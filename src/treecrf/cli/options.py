@@ -9,7 +9,13 @@ from treecrf.parser.options import Decoder as DecoderName
 __all__ = ["Decoder", "Device", "Model"]
 
 Model = Annotated[
-    str, typer.Option("--model", "-m", metavar="DIR", help="The folder that training wrote.")
+    str | None,
+    typer.Option(
+        "--model",
+        "-m",
+        metavar="DIR",
+        help="The folder that training wrote; without it, the English model of treecrf.",
+    ),
 ]
 Device = Annotated[
     str, typer.Option(metavar="NAME", help="cpu, cuda or cuda:1; auto takes a GPU if there is one.")

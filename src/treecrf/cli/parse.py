@@ -19,7 +19,6 @@ __all__ = ["parse"]
 
 
 def parse(
-    model: Model,
     file: Annotated[
         str | None,
         typer.Argument(
@@ -28,6 +27,7 @@ def parse(
             "standard input.",
         ),
     ] = None,
+    model: Model = None,
     text: Annotated[str | None, typer.Option(help="Text to parse, instead of FILE.")] = None,
     output: Annotated[
         str,

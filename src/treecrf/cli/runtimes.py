@@ -23,7 +23,7 @@ OnnxGraph = Annotated[
 ]
 
 
-def load_parser(model: str, *, device: str, runtime: Runtime, onnx: OnnxGraph) -> "Parser":
+def load_parser(model: str | None, *, device: str, runtime: Runtime, onnx: OnnxGraph) -> "Parser":
     """The parser of a model folder by this runtime."""
     if runtime == "torch":
         if onnx is not None:

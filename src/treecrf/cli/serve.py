@@ -18,7 +18,7 @@ def serve(
             "-m",
             metavar="NAME=DIR",
             help="A model folder and the name to serve it under; several for several models, the "
-            "default first.",
+            "default first. Without it, the English model that comes with treecrf.",
         ),
     ] = None,
     host: Annotated[

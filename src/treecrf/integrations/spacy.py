@@ -14,7 +14,7 @@ import numpy as np
 import treecrf
 from treecrf.extras import needs_extra
 from treecrf.integrations.spacy_sentences import SpacySentence, sentences_of, with_sentence_starts
-from treecrf.parser.errors import ParserError
+from treecrf.parser.bundled import BUNDLED, model_folder
 from treecrf.parser.options import Decoder
 
 with needs_extra("spacy", "treecrf in spaCy"):
@@ -43,7 +43,7 @@ _PROB = "head_prob"
 def make_treecrf(
     nlp: Language, name: str, model: str | None, device: str, decoder: Decoder | None
 ) -> "TreeCRFComponent":
-    """What `nlp.add_pipe("treecrf", config={"model": FOLDER})` adds."""
+    """What `nlp.add_pipe("treecrf")` adds; `model` is a folder, or the name of a bundled model."""
     component = TreeCRFComponent(model, name=name, device=device, decoder=decoder)
     if model is not None and Path(model).exists():
         component.parser  # noqa: B018  # what is wrong with it is told at once
@@ -51,7 +51,7 @@ def make_treecrf(
 
 
 class TreeCRFComponent:
-    """Parses Docs with the model of a folder.
+    """Parses Docs with the model of a folder; without one, with the English model of treecrf.
 
     The model is loaded when it is first needed: a pipeline that is loaded from disk has a model of
     its own, and the folder that it was made from may be gone.
@@ -70,6 +70,7 @@ class TreeCRFComponent:
         self.device = device
         self.decoder = decoder
         self._parser: Parser | None = None
+        self._carried = False  # whether the model came with the pipeline, not by its name
         if not Token.has_extension(_PROB):
             Token.set_extension(_PROB, default=None)
 
@@ -77,11 +78,6 @@ class TreeCRFComponent:
     def parser(self) -> "Parser":
         """The parser that does the work."""
         if self._parser is None:
-            if self.model is None:
-                raise ParserError(
-                    f"the component {self.name!r} has no model: nlp.add_pipe('treecrf', "
-                    "config={'model': FOLDER})"
-                )
             self._parser = treecrf.load(self.model, device=self.device)
         return self._parser
 
@@ -140,17 +136,20 @@ class TreeCRFComponent:
         doc.from_array([HEAD, DEP], columns)
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
-        """Write the model into a folder, as `Parser.save` does."""
-        self.parser.save(path)
+        """Write the model into a folder, unless it is one that comes with treecrf."""
+        if not self._is_bundled:
+            self.parser.save(path)
 
     def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> "TreeCRFComponent":
         """Take the model of a folder; where there is none, that of the configuration stays."""
         if Path(path).exists():
-            self.model, self._parser = str(path), None
+            self.model, self._parser, self._carried = str(path), None, True
         return self
 
     def to_bytes(self, *, exclude: Iterable[str] = ()) -> bytes:
-        """The files of the model."""
+        """The files of the model; none of one that comes with treecrf."""
+        if self._is_bundled:
+            return b""
         with TemporaryDirectory() as name:
             folder = Path(name, "model")
             self.parser.save(folder)
@@ -160,7 +159,9 @@ class TreeCRFComponent:
         return packed
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeCRFComponent":
-        """Take the model of these files."""
+        """Take the model of these files; where there are none, that of the configuration stays."""
+        if not data:
+            return self
         with TemporaryDirectory() as name:
             for file, content in srsly.msgpack_loads(data).items():
                 path = Path(name, file)
@@ -169,4 +170,9 @@ class TreeCRFComponent:
             self._parser = treecrf.load(name, device=self.device)
             if self._parser.has_segmenter:
                 self._parser.segmenter  # noqa: B018  # now: the folder goes
+        self._carried = True
         return self
+
+    @property
+    def _is_bundled(self) -> bool:
+        return not self._carried and model_folder(self.model).is_relative_to(BUNDLED)

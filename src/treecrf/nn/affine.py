@@ -6,7 +6,10 @@ from torch import Tensor, nn
 __all__ = ["BiaffineArcs", "BiaffineLabels", "TriaffineSiblings", "with_one"]
 
 
-_ARCS = 4096
+# What is computed on the way to a score is as many times larger as a vector has features. So it is
+# done in pieces: on a CPU of so many rows as stay in its cache, elsewhere of as many as fit.
+_CACHED_ROWS = 64
+_ROWS = 4096
 
 
 def with_one(vectors: Tensor) -> Tensor:
@@ -40,8 +43,8 @@ class BiaffineLabels(nn.Module):
         labels, size, _ = self.weight.shape
         by_dependent = self.weight.transpose(0, 1).reshape(size, labels * size)
         scores = []
-        # In pieces: what is computed on the way is as many times larger as a vector has features.
-        for dependent, head in zip(dependents.split(_ARCS), heads.split(_ARCS), strict=True):
+        rows = _ROWS if dependents.is_cuda else _CACHED_ROWS
+        for dependent, head in zip(dependents.split(rows), heads.split(rows), strict=True):
             weighted = (with_one(dependent) @ by_dependent).view(-1, labels, size)
             scores.append(torch.bmm(weighted, with_one(head).unsqueeze(2)).squeeze(2))
         return torch.cat(scores)
@@ -62,10 +65,16 @@ class TriaffineSiblings(nn.Module):
         The dot product of `pairs[i, k]` and `[m_j; 1]` is s(i, k, j).
         """
         batch, tokens, size = heads.shape
-        form = (heads.reshape(-1, size) @ self.weight.flatten(1)).view(-1, size + 1, size + 1)
         expanded = with_one(siblings).unsqueeze(1).expand(-1, tokens, -1, -1)
-        pairs = torch.bmm(expanded.reshape(-1, tokens, size + 1), form)
-        return pairs.view(batch, tokens, tokens, size + 1)
+        expanded = expanded.reshape(-1, tokens, size + 1)
+        rows = len(expanded) if heads.is_cuda else _CACHED_ROWS
+        pairs = []
+        for head, sibling in zip(
+            heads.reshape(-1, size).split(rows), expanded.split(rows), strict=True
+        ):
+            form = (head @ self.weight.flatten(1)).view(-1, size + 1, size + 1)
+            pairs.append(torch.bmm(sibling, form))
+        return torch.cat(pairs).view(batch, tokens, tokens, size + 1)
 
     def forward(self, dependents: Tensor, heads: Tensor, siblings: Tensor) -> Tensor:
         """Scores `[batch, dependent, head, sibling]` from three `[batch, token, feature]`."""

@@ -64,6 +64,26 @@ class BertEncoder(nn.Module):
             states.append(layer(states[-1], seen))
         return states
 
+    def read_packed(self, pieces: Tensor, lengths: Tensor) -> tuple[list[Tensor], Tensor]:
+        """The states `[piece, feature]` of the pieces that count, one after the other.
+
+        With them comes where each cell of the grid `[window, piece]` is among them. Nothing is
+        computed for cells that do not count, which on a CPU would be most of the time.
+        """
+        lengths, order = lengths.sort(descending=True, stable=True)
+        window = order.repeat_interleave(lengths)
+        number = torch.arange(len(window), device=pieces.device)
+        place = number - (lengths.cumsum(0) - lengths).repeat_interleave(lengths)
+        packed = torch.zeros_like(pieces)
+        packed[window, place] = number
+        states = [self.norm(self.pieces(pieces[window, place]) + self.positions(place))]
+        alike = torch.unique_consecutive(lengths, return_counts=True)
+        groups = list(zip(*(part.tolist() for part in alike), strict=True))
+        for layer in self.layers:
+            assert isinstance(layer, BertLayer)
+            states.append(layer.read_packed(states[-1], groups))
+        return states, packed
+
 
 class BertLayer(nn.Module):
     """Attention, then a feed-forward network, each added to its input and normalised."""
@@ -88,8 +108,26 @@ class BertLayer(nn.Module):
         attended = functional.scaled_dot_product_attention(
             query, key, value, attn_mask=seen, dropout_p=self.rate if self.training else 0.0
         )
-        attended = self.attended(attended.transpose(1, 2).reshape(windows, pieces, size))
-        states = self.attention_norm(states + self.dropout(attended))
+        return self._after(states, attended.transpose(1, 2).reshape(windows, pieces, size))
+
+    def read_packed(self, states: Tensor, groups: list[tuple[int, int]]) -> Tensor:
+        """States `[piece, feature]` of groups of windows, each so long and so many."""
+        size = states.shape[1]
+        sizes = [length * count for length, count in groups]
+        attended = []
+        for projected, (length, count) in zip(
+            self.queries_keys_values(states).split(sizes), groups, strict=True
+        ):
+            parts = projected.view(count, length, 3, self.heads, -1)
+            query, key, value = parts.permute(2, 0, 3, 1, 4)
+            # All of a group are of the same length, so there is nothing to mask.
+            found = functional.scaled_dot_product_attention(query, key, value)
+            attended.append(found.transpose(1, 2).reshape(-1, size))
+        return self._after(states, torch.cat(attended))
+
+    def _after(self, states: Tensor, attended: Tensor) -> Tensor:
+        """What a layer makes of its input and of what its attention found."""
+        states = self.attention_norm(states + self.dropout(self.attended(attended)))
         expanded = functional.gelu(self.expand(states))
         normed: Tensor = self.norm(states + self.dropout(self.contract(expanded)))
         return normed

@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
+from treecrf.nn.compact import Stored, compacted, restored, shards
 from treecrf.nn.storage import (
     StorageError,
     load_tensors,
@@ -33,6 +34,7 @@ __all__ = [
     "remove_model",
     "replace_file",
     "save_checkpoint",
+    "save_compact",
     "save_model",
     "save_settings",
     "save_weights",
@@ -44,7 +46,11 @@ WEIGHTS = "model.safetensors"
 VECTORS = "vectors.safetensors"
 CHECKPOINT = "checkpoint.safetensors"
 LOG = "log.jsonl"
+SHARDS = "model-*-of-*.safetensors"
 ENCODER = "encoder"
+_WEIGHTS_FORM = "treecrf model 1"
+# What is a little under 16 MiB with the names of its tensors: hosts of repositories like no more.
+_SHARD_BYTES = (16 << 20) - (1 << 16)
 FILES = (CONFIG, VOCABULARY, VECTORS, WEIGHTS, CHECKPOINT, LOG, *SEGMENTER_FILES)
 
 
@@ -68,7 +74,18 @@ def save_settings(
 
 def save_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
     """Write the weights of a model in the place of those that are there."""
-    save_tensors(folder / WEIGHTS, weights, {"format": "treecrf model 1"})
+    save_tensors(folder / WEIGHTS, weights, {"format": _WEIGHTS_FORM})
+    _remove_shards(folder)
+
+
+def save_compact(folder: Path, weights: Mapping[str, Tensor], stored: Stored) -> None:
+    """Write the weights of a model in fewer bits, in files of less than 16 MiB."""
+    parts = list(shards(compacted(weights, stored), most=_SHARD_BYTES))
+    _remove_shards(folder)
+    for number, part in enumerate(parts, 1):
+        path = folder / f"model-{number}-of-{len(parts)}.safetensors"
+        save_tensors(path, part, {"format": _WEIGHTS_FORM})
+    (folder / WEIGHTS).unlink(missing_ok=True)
 
 
 def save_checkpoint(folder: Path, tensors: Mapping[str, Tensor], state: Mapping[str, Any]) -> None:
@@ -113,6 +130,7 @@ def remove_model(folder: Path) -> None:
     """
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
+    _remove_shards(folder)
     clean_up(folder)
 
 
@@ -144,7 +162,18 @@ def load_settings(
 def load_weights(folder: Path) -> dict[str, Tensor]:
     """The weights of a model, on the host."""
     _check_folder(folder)
-    return _load(folder / WEIGHTS, "treecrf model 1")[0]
+    if (folder / WEIGHTS).is_file():
+        return _load(folder / WEIGHTS, _WEIGHTS_FORM)[0]
+    paths = sorted(folder.glob(SHARDS))
+    if any(not path.name.endswith(f"-of-{len(paths)}.safetensors") for path in paths):
+        raise ParserError(f"{folder}: damaged: some of the files {SHARDS} are missing")
+    weights: dict[str, Tensor] = {}
+    for path in paths:
+        weights |= _load(path, _WEIGHTS_FORM)[0]
+    try:
+        return restored(weights)
+    except StorageError as error:
+        raise ParserError(f"{folder}: {error}") from None
 
 
 def load_vectors(folder: Path, vocabulary: Vocabulary) -> Tensor | None:
@@ -183,12 +212,19 @@ def _check_folder(folder: Path) -> None:
         raise ParserError(
             f"{folder}: no such folder; a model is a folder that `treecrf train` writes"
         )
+    if missing == [WEIGHTS] and any(folder.glob(SHARDS)):
+        return
     if missing == [WEIGHTS]:
         raise ParserError(
             f"{folder}: training has not finished its first epoch; go on with --resume"
         )
     if missing:
         raise ParserError(f"{folder}: not a model folder: it has no {' and no '.join(missing)}")
+
+
+def _remove_shards(folder: Path) -> None:
+    for path in folder.glob(SHARDS):
+        path.unlink()
 
 
 def _load(path: Path, form: str) -> tuple[dict[str, Tensor], dict[str, str]]:

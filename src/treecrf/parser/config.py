@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from treecrf.nn.settings import Settings, setting
 from treecrf.parser.errors import ParserError
-from treecrf.parser.options import Decoder, Encoder, Loss, Nonprojective, Schedule, Tags
+from treecrf.parser.options import Decoder, Encoder, Loss, Nonprojective, Products, Schedule, Tags
 from treecrf.treebank.pseudoprojective import Encoding
 
 __all__ = ["ARCHITECTURE", "Config"]
@@ -25,9 +25,16 @@ class Config(Settings):
     min_marked: int = setting(3, "marked labels seen less often lose their marks", least=1)
     multiroot: bool = setting(False, "whether a sentence may have several roots")
 
+    temperature: float = setting(
+        1.0, "arc and sibling scores are divided by it for probabilities", least=1e-3
+    )
+
     encoder: Encoder = setting("bilstm", "what reads a sentence")
     transformer: str = setting("", "folder or name of the pretrained transformer")
     mix_layers: int = setting(4, "the last layers of it that are mixed", least=1)
+    products: Products = setting(
+        "float32", "of the transformer on a CPU; int8 is faster where the CPU has VNNI"
+    )
     predict_upos: bool = setting(False, "whether the parser gives universal tags as well")
     tags: Tags = setting("none", "embed the tags of this column: none, upos or xpos")
     min_freq: int = setting(2, "words seen less often share one vector", least=1)

@@ -13,7 +13,7 @@ from treecrf.parser.batch import Batch
 from treecrf.parser.config import Config
 from treecrf.parser.entropy import tree_entropies
 from treecrf.parser.errors import ParserError
-from treecrf.parser.loss import TreeCRF, distribution, masked_heads
+from treecrf.parser.loss import TreeCRF, distribution, masked_heads, tempered
 from treecrf.parser.model import Network, Roles
 from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF
 
@@ -84,6 +84,9 @@ def decode(
     siblings = scorer.siblings(roles, batch)
     crf = distribution(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
     heads = _best_heads(crf, arc_scores, config=config, allowed=allowed)
+    if probs and config.temperature != 1:  # the tree is chosen without it
+        arc_scores, siblings = tempered(arc_scores, siblings, config)
+        crf = distribution(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
     crossing = None
     if allowed is not None:
         spanning = NonProjectiveTreeCRF(
@@ -129,8 +132,9 @@ def decode_best(
 ) -> list[Decoded]:
     """The k best trees of each sentence, best first; a row whose heads are -1 has no more."""
     roles = scorer(batch)
-    arc_scores = scorer.arcs(roles, batch)
-    siblings = scorer.siblings(roles, batch)
+    arc_scores, siblings = tempered(
+        scorer.arcs(roles, batch), scorer.siblings(roles, batch), config
+    )
     crf = distribution(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
     scores, heads = crf.topk(k)  # [batch, k], [batch, k, N]
     log_probs = scores - crf.log_partition[:, None]
@@ -275,6 +279,11 @@ def _decode_long(
         case decoder:
             family = ProjectiveTreeCRF if decoder == "mbr" else NonProjectiveTreeCRF
             heads = family(by_head, batch.lengths, multiroot, allowed, validate=False).argmax
+    if probs and config.temperature != 1:
+        arcs, pairs = arcs / config.temperature, pairs / config.temperature
+        arc_scores = arc_scores / config.temperature
+        log_partition, marginals = factored.marginals(arcs, pairs, dependents, multiroot=multiroot)
+        by_head = marginals.unsqueeze(0)
     missing = (log_partition == float("-inf")).reshape(1)
     if bool(missing):
         spanning = NonProjectiveTreeCRF(

@@ -9,7 +9,7 @@ from treecrf.parser.config import Config
 from treecrf.parser.model import Scorer
 from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
 
-__all__ = ["TreeCRF", "distribution", "masked_heads", "training_loss"]
+__all__ = ["TreeCRF", "distribution", "masked_heads", "tempered", "training_loss"]
 
 TreeCRF = ProjectiveTreeCRF | SiblingTreeCRF | NonProjectiveTreeCRF
 
@@ -36,6 +36,16 @@ def distribution(
     crossing = config.crossing and not config.learns_projective
     family = NonProjectiveTreeCRF if crossing else ProjectiveTreeCRF
     return family(arc_scores, lengths, multiroot, allowed, validate=validate)
+
+
+def tempered(
+    arc_scores: Tensor, sibling_scores: Tensor | None, config: Config
+) -> tuple[Tensor, Tensor | None]:
+    """The scores whose probabilities are as sure as they should be."""
+    if config.temperature == 1:
+        return arc_scores, sibling_scores
+    siblings = None if sibling_scores is None else sibling_scores / config.temperature
+    return arc_scores / config.temperature, siblings
 
 
 def training_loss(scorer: Scorer, batch: Batch, config: Config) -> Tensor:

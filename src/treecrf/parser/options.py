@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-__all__ = ["Decoder", "Encoder", "Loss", "Nonprojective", "Schedule", "Tags"]
+__all__ = ["Decoder", "Encoder", "Loss", "Nonprojective", "Products", "Schedule", "Tags"]
 
 Loss = Literal["local", "crf", "crf2o", "nonprojective"]
 """What training maximises: the probability of each head, or of the tree, in three families."""
@@ -18,6 +18,9 @@ Encoder = Literal["bilstm", "transformer"]
 
 Schedule = Literal["exponential", "linear"]
 """How the learning rate falls: by a factor, or to zero at the last epoch."""
+
+Products = Literal["float32", "int8"]
+"""Of what numbers a CPU computes the products of a transformer."""
 
 Tags = Literal["none", "upos", "xpos"]
 """The column whose tags are embedded."""

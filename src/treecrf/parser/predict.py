@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -9,9 +10,12 @@ import torch
 from torch import Tensor
 
 from treecrf.nn.blank import blank_weights
+from treecrf.nn.byte_linear import has_byte_products, use_byte_products
+from treecrf.nn.single_threads import run_side_by_side
 from treecrf.parser.analysis import Analysis, analyses
 from treecrf.parser.assigning import Assigner, TreeArrays
 from treecrf.parser.batch import CELLS, Batch, allowed_arcs, cut_batches, make_batch
+from treecrf.parser.bundled import model_folder
 from treecrf.parser.checkpoint import load_settings, load_vectors, load_weights, save_model
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import (
@@ -20,14 +24,15 @@ from treecrf.parser.constraints import (
     constraints_of,
     kept_from,
 )
-from treecrf.parser.decode import NoAllowedTreeError, decode, decode_best
+from treecrf.parser.decode import Decoded, NoAllowedTreeError, decode, decode_best
 from treecrf.parser.device import choose_device, fast_products
 from treecrf.parser.encoding import EncodedSentences, encode
 from treecrf.parser.errors import ParserError
+from treecrf.parser.forms import Integers
 from treecrf.parser.gathering import Gathered
-from treecrf.parser.loss import TreeCRF, distribution
+from treecrf.parser.loss import TreeCRF, distribution, tempered
 from treecrf.parser.model import Network, Scorer
-from treecrf.parser.options import Decoder
+from treecrf.parser.options import Decoder, Products
 from treecrf.parser.pipeline import pipelined, windows
 from treecrf.parser.pretrained import Pretrained
 from treecrf.parser.vocab import Vocabulary
@@ -39,13 +44,23 @@ __all__ = ["Parser", "load"]
 Words = Sequence[str] | Sentence
 
 # Words in a batch: enough to keep the device busy.
-_BATCH_WORDS = {"cpu": 4_000, "cuda": 20_000}
+_BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
+# Cells `[batch, dependent, head, sibling]` of batches that may be in memory several at once.
+_SMALL_CELLS = 1 << 22
 
 
-def load(path: str | Path, *, device: str = "auto") -> "Parser":
-    """The parser in a model folder, on the CPU or a GPU ("auto" takes a GPU where there is one)."""
-    folder = Path(path)
+def load(
+    path: str | Path | None = None, *, device: str = "auto", products: Products | None = None
+) -> "Parser":
+    """The parser in a model folder; without one, the English model that comes with treecrf.
+
+    The device is the CPU or a GPU ("auto" takes a GPU where there is one); `products` overrides
+    what numbers the transformer of a model multiplies on a CPU.
+    """
+    folder = model_folder(path)
     config, vocabulary, pretrained = load_settings(folder)
+    if products is not None:
+        config = config.changed({"products": products})
     try:
         return Parser(
             config,
@@ -101,6 +116,8 @@ class Parser:
         with blank_weights() if native else torch.device("cpu"):
             scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
         scorer.load_state_dict(dict(weights), assign=True)
+        if config.products == "int8" and self.device.type == "cpu" and has_byte_products():
+            use_byte_products(scorer.reader)
         self.scorer = scorer.to(self.device).eval()
 
     def save(self, path: str | Path) -> None:
@@ -253,10 +270,11 @@ class Parser:
         back = torch.from_numpy(np.argsort(batch.rows)).to(self.device)
         with torch.no_grad():
             roles = self.scorer(batch)
-            arcs = self.scorer.arcs(roles, batch)[back]
-            siblings = self.scorer.siblings(roles, batch)
+            arcs, siblings = tempered(
+                self.scorer.arcs(roles, batch), self.scorer.siblings(roles, batch), self.config
+            )
         return distribution(
-            arcs,
+            arcs[back],
             None if siblings is None else siblings[back],
             batch.lengths[back],
             config=self.config,
@@ -316,24 +334,34 @@ class Parser:
     ) -> Gathered:
         order = np.argsort(-encoded.lengths, kind="stable")
         gathered = Gathered(encoded)
-        tokens = _BATCH_WORDS[self.device.type]
-        # Entropies hold several tensors of siblings at once, in double precision.
-        cells = CELLS // 8 if details else CELLS
-        for rows in cut_batches(encoded.lengths, order, tokens=tokens, cells=cells):
+
+        def one(rows: Integers) -> tuple[Integers, Decoded]:
             batch = make_batch(encoded, rows, device=self.device)
             allowed = allowed_arcs(
                 [limits[row] for row in batch.rows], batch.grid[1], device=self.device
             )
-            with fast_products():
-                decoded = decode(
-                    self.scorer,
-                    batch,
-                    config=config,
-                    allowed=allowed,
-                    probs=probs,
-                    details=details,
-                )
-            gathered.add(batch.rows, decoded)
+            return batch.rows, decode(
+                self.scorer,
+                batch,
+                config=config,
+                allowed=allowed,
+                probs=probs,
+                details=details,
+            )
+
+        tokens = _BATCH_WORDS[self.device.type]
+        # Entropies hold several tensors of siblings at once, in double precision.
+        cells = CELLS // 8 if details else CELLS
+        alone: list[Integers] = []
+        together: list[Integers] = []
+        for rows in cut_batches(encoded.lengths, order, tokens=tokens, cells=cells):
+            small = len(rows) * (int(encoded.lengths[rows].max()) + 1) ** 3 <= _SMALL_CELLS
+            (together if small and self.device.type == "cpu" else alone).append(rows)
+        with fast_products():
+            for rows in alone:
+                gathered.add(*one(rows))
+            for found in run_side_by_side([partial(one, rows) for rows in together]):
+                gathered.add(*found)
         return gathered
 
 

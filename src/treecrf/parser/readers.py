@@ -7,7 +7,8 @@ from treecrf.nn.bilstm import BiLSTM
 from treecrf.nn.dropout import InputDropout, SharedDropout
 from treecrf.nn.embedding import CharLSTM, WordEmbedding
 from treecrf.nn.mixing import LayerMix, mean_by_token
-from treecrf.parser.batch import Batch
+from treecrf.nn.transformer import BertEncoder
+from treecrf.parser.batch import Batch, PieceInputs
 from treecrf.parser.config import Config
 from treecrf.parser.pretrained import Pretrained
 
@@ -66,17 +67,24 @@ class PieceReader(nn.Module):
         """What is read of each token, `[token, feature]`."""
         read = batch.pieces
         assert read is not None
-        half = self.mixed_precision and read.windows.is_cuda
-        with torch.autocast(read.windows.device.type, torch.bfloat16, enabled=half):
-            states = self.mix(self.transformer(read.windows, read.lengths))
-        states = states.float().flatten(0, 1).index_select(0, read.cells)
-        tokens = mean_by_token(states, read.token, len(batch.sentence))
+        tokens = mean_by_token(self._states(read), read.token, len(batch.sentence))
         if self.tags is not None:
             tokens = torch.cat((tokens, self.tags(batch.tags)), 1)
         tokens = self.dropout(tokens, batch.sentence, batch.grid[0])
         if self.bilstm is None:
             return tokens
         return self.bilstm(tokens, batch.batch_sizes, batch.sentence)
+
+    def _states(self, read: PieceInputs) -> Tensor:
+        """The mixed states of the pieces of words, `[state, feature]`."""
+        on_gpu = read.windows.is_cuda
+        if isinstance(self.transformer, BertEncoder) and not (self.training or on_gpu):
+            states, packed = self.transformer.read_packed(read.windows, read.lengths)
+            return self.mix(states).index_select(0, packed.flatten().index_select(0, read.cells))
+        half = self.mixed_precision and on_gpu
+        with torch.autocast(read.windows.device.type, torch.bfloat16, enabled=half):
+            mixed = self.mix(self.transformer(read.windows, read.lengths))
+        return mixed.float().flatten(0, 1).index_select(0, read.cells)
 
 
 def _bilstm(inputs: int, config: Config) -> BiLSTM:

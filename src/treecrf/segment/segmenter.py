@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
+from treecrf.nn.single_threads import run_on_one_thread
 from treecrf.nn.storage import StorageError, load_tensors, replace_file, save_tensors
 from treecrf.segment.assembly import Assembly, Scores
 from treecrf.segment.blocks import Block, cut_blocks, cut_windows
@@ -27,6 +29,7 @@ FILES = (SETTINGS, WEIGHTS)
 _FORMAT = "treecrf segmenter 1"
 
 _WINDOWS = 32  # that are read side by side
+_LONG_WINDOWS = 8  # of a text that is worth another thread
 
 
 def has_segmenter(folder: Path) -> bool:
@@ -64,7 +67,11 @@ class Segmenter:
         assembly = Assembly(splitter=self.splitter, joins=self.joins)
         config = self.config
         for block in cut_blocks(pieces, size=_WINDOWS * config.core, context=config.context):
-            yield from assembly.add(block, self._score(block.codes))
+            score = partial(self._score, block.codes)
+            # A long text is one of many blocks, and a parser wants the other threads.
+            long = len(block.text) > _LONG_WINDOWS * config.core
+            scores = run_on_one_thread(score) if long and not self._on_gpu else score()
+            yield from assembly.add(block, scores)
         yield from assembly.finish()
 
     def segment_texts(self, texts: Sequence[str]) -> list[list[Sentence]]:
@@ -104,6 +111,10 @@ class Segmenter:
             np.concatenate([next(inner) for _ in windows])[: len(codes) - 2 * context]
             for codes, windows in zip(blocks, cut, strict=True)
         ]
+
+    @property
+    def _on_gpu(self) -> bool:
+        return self.network.output.weight.is_cuda
 
     @torch.inference_mode()
     def _score(self, codes: Codes) -> Scores:

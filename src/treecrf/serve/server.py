@@ -13,6 +13,7 @@ from starlette.types import ASGIApp
 
 import treecrf
 from treecrf.parser import Parser, ParserError
+from treecrf.parser.bundled import DEFAULT
 from treecrf.serve.middleware import KnownHosts
 
 __all__ = ["load_models", "run_server"]
@@ -22,9 +23,9 @@ _GRACE_SECONDS = 60
 
 
 def load_models(named: Sequence[str], *, device: str) -> dict[str, Parser]:
-    """The models of `NAME=DIR` items, the default first."""
+    """The models of `NAME=DIR` items, the default first; without any, the English one."""
     if not named:
-        raise ParserError("give a model: --model NAME=DIR, such as --model en=models/english")
+        return {DEFAULT: treecrf.load(device=device)}
     folders: dict[str, str] = {}
     for item in named:
         name, equals, folder = item.partition("=")

@@ -11,6 +11,7 @@ from treecrf.integrations.onnx.network import scorer_graph
 from treecrf.integrations.onnx.runtime import FORMAT, GRAPH, GraphScorer, digest_of
 from treecrf.nn.storage import replace_file
 from treecrf.parser.batch import Batch, make_batch
+from treecrf.parser.bundled import BUNDLED, model_folder
 from treecrf.parser.encoding import encode
 from treecrf.parser.errors import ParserError
 from treecrf.parser.model import Scorer
@@ -23,14 +24,18 @@ TOLERANCE = 1e-4
 _LENGTHS = (31, 17, 17, 9, 4, 2, 1)
 
 
-def export_onnx(model: str | Path, *, graph: str | Path | None = None) -> tuple[Path, float]:
+def export_onnx(
+    model: str | Path | None = None, *, graph: str | Path | None = None
+) -> tuple[Path, float]:
     """Write the graph of a model, and tell where and by how much its scores differ from torch's.
 
     Without `graph` it goes into the model folder, where `treecrf parse --runtime onnx` looks.
     """
-    folder = Path(model)
+    folder = model_folder(model)
+    if graph is None and folder.is_relative_to(BUNDLED):
+        raise ParserError("name a file for the graph of a model that comes with treecrf: --onnx F")
     path = folder / GRAPH if graph is None else Path(graph)
-    parser = treecrf.load(folder, device="cpu")
+    parser = treecrf.load(folder, device="cpu", products="float32")  # as the graph computes
     assert isinstance(parser.scorer, Scorer)
     properties = {
         "format": FORMAT,

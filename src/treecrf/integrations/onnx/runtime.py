@@ -10,6 +10,7 @@ from torch import Tensor
 from treecrf.extras import needs_extra
 from treecrf.integrations.onnx.inputs import graph_inputs
 from treecrf.parser.batch import Batch
+from treecrf.parser.bundled import model_folder
 from treecrf.parser.checkpoint import load_settings
 from treecrf.parser.decode import FACTORED_CELLS
 from treecrf.parser.errors import ParserError
@@ -25,9 +26,14 @@ GRAPH = "model.onnx"  # of a model folder, where no other file is named
 FORMAT = "treecrf onnx 1"
 
 
-def load_onnx(path: str | Path, *, graph: str | Path | None = None, device: str = "auto") -> Parser:
-    """The parser in a model folder, with its graph in the place of its weights."""
-    folder = Path(path)
+def load_onnx(
+    path: str | Path | None = None, *, graph: str | Path | None = None, device: str = "auto"
+) -> Parser:
+    """The parser in a model folder, with its graph in the place of its weights.
+
+    Without a folder it is the English model that comes with treecrf; its graph must be named.
+    """
+    folder = model_folder(path)
     file = folder / GRAPH if graph is None else Path(graph)
     if device not in ("auto", "cpu"):
         raise ParserError(f"a graph is computed on the CPU, not on {device}: leave the device out")
@@ -58,9 +64,8 @@ class GraphScorer:
 
     def __init__(self, graph: bytes, *, name: str) -> None:
         options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = torch.get_num_threads()
-        # Threads that wait for work by spinning would take the cores from the decoders.
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        # A batch on a core: the parser has several of them computed side by side.
+        options.intra_op_num_threads = 1
         try:
             self.session: Any = onnxruntime.InferenceSession(
                 graph, options, providers=["CPUExecutionProvider"]

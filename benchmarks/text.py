@@ -1,0 +1,109 @@
+"""How fast raw text becomes CoNLL-U: words a second, and where the time goes.
+
+The text is that of a treebank, without its segmentation, repeated until it is long enough to time.
+What is read must be what is written: the text is rebuilt from the parsed sentences before anything
+is timed. The stages are timed in a run of their own, one after the other.
+"""
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import torch
+
+from benchmarks.report import print_table, write_json
+from benchmarks.stages import Stages
+from benchmarks.timing import finish, machine
+from treecrf.parser import Parser, ParserError, load, predict
+from treecrf.segment import rebuild_text, segmenter
+from treecrf.segment.corpus import raw_sentences, raw_text
+from treecrf.treebank import Sentence, read_conllu
+
+
+def main() -> None:
+    arguments = _arguments()
+    torch.set_num_threads(arguments.threads)
+    try:
+        parser = load(arguments.model, device=arguments.device, products=arguments.products)
+    except ParserError as error:
+        sys.exit(str(error))
+    text = raw_text(raw_sentences(read_conllu(arguments.file)))
+    if rebuild_text(parser.parse(text)) != text:
+        sys.exit("the text that comes out is not the one that went in, so nothing is timed")
+    repeated = text * -(-arguments.characters // len(text))
+    words, seconds, processor = _speed(parser, repeated, rounds=arguments.rounds)
+    print(f"{words:,} words on {parser.device}, {arguments.threads} threads")
+    speeds = {"clock": words / seconds, "processor and thread": words / processor}
+    print_table(["by the", "words/s"], [[name, f"{x:,.0f}"] for name, x in speeds.items()])
+    stages = _stages(parser, repeated)
+    total = sum(stages.values())
+    print()
+    print_table(
+        ["stage", "seconds", "share"],
+        [[name, f"{x:.3f}", f"{100 * x / total:.0f}%"] for name, x in stages.items()],
+    )
+    if arguments.json:
+        content = {
+            "words": words,
+            "words_per_second": speeds,
+            "stages": stages,
+            "threads": arguments.threads,
+            "products": parser.config.products,
+        }
+        write_json(arguments.json, content | {"machine": machine(parser.device)})
+
+
+def _speed(parser: Parser, text: str, *, rounds: int) -> tuple[int, float, float]:
+    """Words, and the best of the times that they take: of the clock and of the processor."""
+    times = []
+    for _ in range(rounds):
+        started, processor = time.perf_counter(), time.process_time()
+        words = sum(len(sentence) for sentence in _written(parser, text))
+        finish(parser.device)
+        times.append((time.perf_counter() - started, time.process_time() - processor))
+    clock, processor = map(min, zip(*times, strict=True))
+    return words, clock, processor
+
+
+def _written(parser: Parser, text: str) -> list[Sentence]:
+    sentences = []
+    for sentence in parser.parse_text([text], probs=False):
+        sentence.to_conllu()
+        sentences.append(sentence)
+    return sentences
+
+
+def _stages(parser: Parser, text: str) -> dict[str, float]:
+    """Seconds by stage, with nothing done at the same time as something else."""
+    with Stages(parser.device) as stages:
+        stages.replace(predict, "pipelined", lambda items, work: map(work, items))
+        stages.replace(predict, "run_side_by_side", lambda calls: (call() for call in calls))
+        stages.replace(segmenter, "run_on_one_thread", lambda call: call())
+        stages.watch(segmenter.Segmenter, "_score", "segmenter: network")
+        stages.watch(predict, "encode", "words to numbers", host=True)
+        stages.watch(predict, "make_batch", "batches")
+        stages.watch(parser.scorer.reader, "forward", "encoder")
+        stages.watch(predict, "decode", "scores and trees")
+        stages.watch(predict.Gathered, "add", "trees to sentences", host=True)
+        stages.watch(parser._assigner, "assign", "trees to sentences", host=True)
+        with stages.stage("segmenter: sentences, and writing"):
+            _written(parser, text)
+    return dict(stages.seconds)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="benchmarks.text", description=__doc__)
+    parser.add_argument("file", type=Path, help="a treebank in CoNLL-U")
+    parser.add_argument("--model", metavar="DIR", help="without it, the English model")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--products", choices=("float32", "int8"), help="as the model says if not")
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--characters", type=int, default=500_000, help="at least so many")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,211 @@
+"""A trained model made small enough to come with treecrf, with a card of what each step costs.
+
+    python -m experiments.english.bundle TRAINED src/treecrf/models/en \\
+        --dev DEV.conllu --held-out HELD_OUT.conllu --made-by 'treecrf train ...'
+
+The steps: pieces that English text has no use for are cut from the vocabulary (none are left where
+the encoder was cut before training, see `experiments.english.cut`), a temperature is fitted on
+sentences that were held out from training (`experiments.english.hold_out`), weights are rounded to
+half precision or to bytes, and on a CPU bytes are multiplied. After each of them the model is
+scored on DEV. The folder that comes out has the card in README.md.
+"""
+
+import argparse
+import shlex
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+
+from benchmarks.report import print_table
+from experiments.english.card import Card, Step, write_card
+from experiments.english.cut import write_description
+from experiments.english.scores import calibration_error, gold_word_scores, raw_text_scores
+from experiments.errors import ExperimentError
+from experiments.files import write_json
+from experiments.worker import USER_ERRORS
+from treecrf.nn.compact import Stored
+from treecrf.parser import checkpoint, load
+from treecrf.parser.calibration import fit_temperature
+from treecrf.parser.config import Config
+from treecrf.parser.options import Products
+from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
+from treecrf.treebank import Sentence, read_conllu
+
+__all__ = ["bundle", "main"]
+
+_MOST_BYTES = 32 << 20
+_PIECES = "reader.transformer.pieces.weight"
+
+
+@dataclass(frozen=True, slots=True)
+class Data:
+    """What a model is scored on, and what its temperature is fitted on."""
+
+    dev: list[Sentence]
+    held_out: list[Sentence] | None
+
+
+def bundle(
+    trained: Path, folder: Path, data: Data, *, stored: Stored, products: Products, device: str
+) -> Card:
+    """Write the model folder, and measure what each step costs."""
+    steps: list[Step] = []
+
+    def score(name: str, made: Path, *, products: Products = "float32") -> None:
+        on = "cpu" if products == "int8" else device
+        parser = load(made, device=on, products=products)
+        size = sum(path.stat().st_size for path in made.glob("model*.safetensors"))
+        error = calibration_error(parser, data.dev)
+        steps.append(Step(name, size, gold_word_scores(parser, data.dev), error))
+        print(f"{name}: {steps[-1].text}", flush=True)
+
+    with tempfile.TemporaryDirectory() as temporary:
+        made = Path(temporary) / "model"
+        _copy(trained, made)
+        score("as trained", made)
+        if _cut(made):
+            score("vocabulary cut", made)
+        fit = None
+        if data.held_out is not None:
+            fit = fit_temperature(load(made, device=device), data.held_out)
+            _change(made, {"temperature": fit.temperature})
+            score(f"temperature {fit.temperature:g}", made)
+        weights = checkpoint.load_weights(made)
+        kinds: tuple[Stored, ...] = ("half",) if stored == "half" else ("half", "bytes")
+        for kind in kinds:
+            checkpoint.save_compact(made, weights, kind)
+            score("half precision" if kind == "half" else "bytes", made)
+        if products == "int8":
+            _change(made, {"products": products})
+            score("products of bytes on a CPU", made, products=products)
+        size = sum(path.stat().st_size for path in made.rglob("*") if path.is_file())
+        if size > _MOST_BYTES:
+            raise ExperimentError(
+                f"the model has {size / 2**20:.1f} MiB and may have {_MOST_BYTES >> 20}; store it "
+                "as bytes, or train a smaller one"
+            )
+        parser = load(made, device=device)
+        card = Card(
+            steps=steps,
+            raw_text=raw_text_scores(parser, data.dev) if parser.has_segmenter else None,
+            words=sum(map(len, data.dev)),
+            sentences=len(data.dev),
+            fit=fit,
+            config=parser.config,
+            weights=sum(tensor.numel() for tensor in weights.values()),
+        )
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        if folder.exists():
+            shutil.rmtree(folder)
+        shutil.copytree(made, folder)
+    return card
+
+
+def _copy(trained: Path, made: Path) -> None:
+    """The files of a model without those that training goes on from, and without local paths."""
+    config, vocabulary, pretrained = checkpoint.load_settings(trained)
+    if pretrained is None:
+        raise ExperimentError(f"{trained}: this model reads with no transformer")
+    config = config.changed({"transformer": Path(config.transformer).name})
+    checkpoint.save_settings(made, config, vocabulary, vectors=None, pretrained=pretrained)
+    checkpoint.save_weights(made, checkpoint.load_weights(trained))
+    for name in SEGMENTER_FILES:
+        if (trained / name).is_file():
+            shutil.copyfile(trained / name, made / name)
+
+
+def _cut(made: Path) -> bool:
+    """Cut the vocabulary; whether there was anything to cut."""
+    _, _, pretrained = checkpoint.load_settings(made)
+    assert pretrained is not None
+    kept = write_description(pretrained, made / checkpoint.ENCODER)
+    weights = checkpoint.load_weights(made)
+    if len(kept) == len(weights[_PIECES]):
+        return False
+    weights[_PIECES] = weights[_PIECES][torch.tensor(kept)]
+    checkpoint.save_weights(made, weights)
+    return True
+
+
+def _change(made: Path, changes: dict[str, object]) -> None:
+    config: Config = checkpoint.load_settings(made)[0].changed(changes)
+    checkpoint.replace_file(made / checkpoint.CONFIG, config.to_toml().encode())
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    given = _parser().parse_args(arguments)
+    options = {
+        "--dev": given.dev,
+        "--held-out": given.held_out,
+        "--stored": given.stored,
+        "--products": given.products,
+    }
+    named = [str(part) for item in options.items() if item[1] is not None for part in item]
+    command = shlex.join(
+        [
+            "python",
+            "-m",
+            "experiments.english.bundle",
+            str(given.trained),
+            str(given.folder),
+            *named,
+        ]
+    )
+    try:
+        data = Data(
+            list(read_conllu(given.dev)),
+            None if given.held_out is None else list(read_conllu(given.held_out)),
+        )
+        card = bundle(
+            given.trained,
+            given.folder,
+            data,
+            stored=given.stored,
+            products=given.products,
+            device=given.device,
+        )
+    except USER_ERRORS as error:
+        print(error, file=sys.stderr)
+        return 2
+    write_json(given.folder / "card.json", card.to_dict())
+    write_card(given.folder, card, commands=[*given.made_by, command], treebank=given.treebank)
+    print_table(["step", "MiB", "UPOS", "UAS", "LAS", "ECE"], [step.row for step in card.steps])
+    if card.raw_text is not None:
+        print_table(["raw text", "F1"], [[k, f"{v:.2f}"] for k, v in card.raw_text.items()])
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="experiments.english.bundle",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("trained", type=Path, metavar="TRAINED", help="what training wrote")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="where the small model goes")
+    parser.add_argument("--dev", type=Path, required=True, help="a treebank to score it on")
+    parser.add_argument(
+        "--held-out", type=Path, help="training sentences to fit the temperature on"
+    )
+    parser.add_argument("--stored", choices=("half", "bytes"), default="bytes")
+    parser.add_argument("--products", choices=("float32", "int8"), default="int8")
+    parser.add_argument("--treebank", default="en_ewt-2.16", help="its name, for the card")
+    parser.add_argument(
+        "--made-by",
+        action="append",
+        default=[],
+        metavar="COMMAND",
+        help="a command that came before, for the card; may be given several times",
+    )
+    parser.add_argument("--device", default="auto")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+"""Training data in two: what a model learns from, and what its temperature is fitted on.
+
+    python -m experiments.english.hold_out TRAIN.conllu LEARNT.conllu HELD_OUT.conllu
+
+Every twenty-fifth sentence is held out, or every so many runs of more than one.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.worker import USER_ERRORS
+from treecrf.treebank import Sentence, read_conllu, write_conllu
+
+__all__ = ["hold_out", "main"]
+
+
+def hold_out(
+    sentences: Sequence[Sentence], *, every: int = 25, run: int = 1
+) -> tuple[list[Sentence], list[Sentence]]:
+    """The sentences to learn from, and those that are held out."""
+    parts: tuple[list[Sentence], list[Sentence]] = ([], [])
+    for number, sentence in enumerate(sentences):
+        parts[number // run % every == every - 1].append(sentence)
+    return parts
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="experiments.english.hold_out",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("train", type=Path, metavar="TRAIN.conllu")
+    parser.add_argument("learnt", type=Path, metavar="LEARNT.conllu")
+    parser.add_argument("held_out", type=Path, metavar="HELD_OUT.conllu")
+    parser.add_argument("--every", type=int, default=25, metavar="N", help="hold out 1 of N runs")
+    parser.add_argument("--run", type=int, default=1, metavar="N", help="sentences in a run")
+    given = parser.parse_args(arguments)
+    try:
+        parts = hold_out(list(read_conllu(given.train)), every=given.every, run=given.run)
+        for part, path in zip(parts, (given.learnt, given.held_out), strict=True):
+            write_conllu(part, path)
+            print(f"{path}: {len(part):,} sentences, {sum(map(len, part)):,} words")
+    except USER_ERRORS as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

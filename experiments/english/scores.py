@@ -1,0 +1,40 @@
+"""What a model comes to on a treebank: by CoNLL 2018, with gold words and from raw text."""
+
+from collections.abc import Sequence
+
+from treecrf.parser import Parser
+from treecrf.segment.corpus import raw_sentences, raw_text
+from treecrf.treebank import Sentence, evaluate_conll18
+from treecrf.treebank.calibration import expected_calibration_error, head_outcomes, reliability
+
+__all__ = ["GOLD_WORDS", "RAW_TEXT", "calibration_error", "gold_word_scores", "raw_text_scores"]
+
+GOLD_WORDS = ("UPOS", "UAS", "LAS")
+RAW_TEXT = ("Tokens", "Sentences", "Words", "UPOS", "UAS", "LAS")
+
+
+def gold_word_scores(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
+    """F1 in percent where the words are given."""
+    # Tags that were there are not the model's.
+    bare = [Sentence(sentence.forms) for sentence in gold]
+    parsed = parser.parse_stream(bare, probs=False)
+    trees = [
+        truth.with_tree(tree.heads, tree.deprels, upos=tree.column("upos"))
+        for truth, tree in zip(gold, parsed, strict=True)
+    ]
+    scores = evaluate_conll18(gold, trees)
+    return {name: 100 * scores[name].f1 for name in GOLD_WORDS}
+
+
+def raw_text_scores(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
+    """F1 in percent where there is nothing but the text."""
+    text = raw_text(raw_sentences(gold))
+    scores = evaluate_conll18(gold, list(parser.parse_text([text], probs=False)))
+    return {name: 100 * scores[name].f1 for name in RAW_TEXT}
+
+
+def calibration_error(parser: Parser, gold: Sequence[Sentence]) -> float:
+    """The expected calibration error of the heads' probabilities, with gold words."""
+    bare = [Sentence(sentence.forms) for sentence in gold]
+    outcomes = head_outcomes(gold, parser.parse_stream(bare))
+    return expected_calibration_error(reliability(outcomes))

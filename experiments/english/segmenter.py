@@ -1,0 +1,45 @@
+"""The segmenter of the English model, trained on the whole text of a treebank.
+
+    python -m experiments.english.segmenter TRAIN.conllu DEV.conllu FOLDER
+
+`treecrf train --segmenter` takes the sentences that the parser learns from. Where some of those are
+held out their neighbours do not follow one another as in the text, and that is what is learnt here.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from experiments.worker import USER_ERRORS
+from treecrf.cli.console import print_segmenter_epoch
+from treecrf.segment import SegmenterConfig, SegmentError, train_segmenter
+from treecrf.treebank import read_conllu
+
+__all__ = ["main"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(
+        prog="experiments.english.segmenter",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("train", type=Path, metavar="TRAIN.conllu")
+    parser.add_argument("dev", type=Path, metavar="DEV.conllu")
+    parser.add_argument("folder", type=Path, metavar="FOLDER", help="of the model it belongs to")
+    parser.add_argument("--epochs", type=int, default=SegmenterConfig().epochs)
+    given = parser.parse_args(arguments)
+    try:
+        train, dev = list(read_conllu(given.train)), list(read_conllu(given.dev))
+        config = SegmenterConfig(epochs=given.epochs)
+        train_segmenter(train, dev, config, on_epoch=print_segmenter_epoch).save(given.folder)
+    except (*USER_ERRORS, SegmentError) as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+"""Weights in fewer bits: half precision, or bytes with a scale for each row of a matrix."""
+
+from collections.abc import Iterator, Mapping
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from treecrf.nn.byte_linear import scale_of_rows
+from treecrf.nn.storage import StorageError
+
+__all__ = ["Stored", "compacted", "restored", "shards"]
+
+Stored = Literal["half", "bytes"]
+
+_SCALE = " scale"  # after the name of a matrix of bytes
+_SMALLEST = 4096  # numbers of a matrix that bytes are worth it for
+
+
+def compacted(tensors: Mapping[str, Tensor], stored: Stored) -> dict[str, Tensor]:
+    """The tensors in fewer bits; with "bytes", matrices as bytes and the rest in half precision."""
+    compact: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        if not tensor.is_floating_point():
+            compact[name] = tensor
+        elif stored == "bytes" and tensor.dim() > 1 and tensor.numel() >= _SMALLEST:
+            rows = tensor.detach().float().flatten(0, -2)
+            scale = scale_of_rows(rows)
+            compact[name] = (rows / scale).round().to(torch.int8).view(tensor.shape)
+            compact[name + _SCALE] = scale.flatten()
+        else:
+            compact[name] = tensor.detach().half()
+    return compact
+
+
+def restored(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors in single precision, whatever they are stored in."""
+    whole: dict[str, Tensor] = {}
+    for name, tensor in tensors.items():
+        if name.endswith(_SCALE):
+            continue
+        if tensor.dtype == torch.int8:
+            scale = tensors.get(name + _SCALE)
+            rows = tensor.shape[:-1]
+            if scale is None or scale.numel() != rows.numel():
+                raise StorageError(f"damaged: {name} has no scale for each of its rows")
+            tensor = tensor.float() * scale.view(*rows, 1)
+        whole[name] = tensor.float() if tensor.dtype == torch.float16 else tensor
+    return whole
+
+
+def shards(tensors: Mapping[str, Tensor], *, most: int) -> Iterator[dict[str, Tensor]]:
+    """The tensors in parts of at most so many bytes, unless one alone has more."""
+    part: dict[str, Tensor] = {}
+    size = 0
+    for name, tensor in tensors.items():
+        if part and size + tensor.nbytes > most:
+            yield part
+            part, size = {}, 0
+        part[name] = tensor
+        size += tensor.nbytes
+    if part:
+        yield part

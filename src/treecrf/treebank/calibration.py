@@ -1,0 +1,62 @@
+"""Whether probabilities mean what they say: reliability by bin, and the expected error of it."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from treecrf.treebank.sentence import Sentence
+
+__all__ = ["Bin", "expected_calibration_error", "head_outcomes", "reliability"]
+
+Outcome = tuple[float, bool]
+"""How probable something was said to be, and whether it was so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bin:
+    """What was said to be about as probable."""
+
+    count: int
+    confidence: float
+    """The mean of the probabilities."""
+    accuracy: float
+    """The share that was so."""
+
+
+def reliability(outcomes: Iterable[Outcome], *, bins: int = 15) -> list[Bin]:
+    """The bins of equal width that something fell into, the least probable first."""
+    members: list[list[Outcome]] = [[] for _ in range(bins)]
+    for prob, right in outcomes:
+        # As usual, a bin has its upper end and not its lower one.
+        place = -int(-(min(max(prob, 0.0), 1.0) * bins) // 1) - 1
+        members[max(place, 0)].append((prob, right))
+    return [
+        Bin(
+            len(inside),
+            sum(prob for prob, _ in inside) / len(inside),
+            sum(right for _, right in inside) / len(inside),
+        )
+        for inside in members
+        if inside
+    ]
+
+
+def expected_calibration_error(bins: Sequence[Bin]) -> float:
+    """The mean distance of confidence and accuracy, by how much is in each bin."""
+    total = sum(bin.count for bin in bins)
+    return sum(bin.count * abs(bin.confidence - bin.accuracy) for bin in bins) / max(total, 1)
+
+
+def head_outcomes(gold: Iterable[Sentence], parsed: Iterable[Sentence]) -> list[Outcome]:
+    """The probability of each head that a parser gave, and whether it was right.
+
+    Words without a gold head are left out.
+    """
+    outcomes: list[Outcome] = []
+    for truth, sentence in zip(gold, parsed, strict=True):
+        assert sentence.probs is not None
+        outcomes += [
+            (prob, right == head)
+            for right, head, prob in zip(truth.heads, sentence.heads, sentence.probs, strict=True)
+            if right >= 0
+        ]
+    return outcomes

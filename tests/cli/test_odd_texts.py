@@ -1,0 +1,95 @@
+"""Raw text that is hardly text: each gives a sensible result, in bounded memory."""
+
+import io
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import ENVIRONMENT, treecrf
+from tests.segment.texts import trained
+from treecrf.segment import rebuild_text
+from treecrf.treebank import Sentence, read_conllu
+from treecrf.treebank.trees import is_tree
+
+MEGABYTES = float(os.environ.get("TEXT_MEGABYTES", "0.3"))
+SENTENCE = "The dog saw the garden and Anna slept. "
+
+# What a command adds to memory at most, however long the text is.
+_MOST_GROWTH = 400 << 10  # KiB
+
+
+@pytest.fixture(scope="module")
+def english(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A small model that can cut raw text."""
+    folder = tmp_path_factory.mktemp("english") / "model"
+    shutil.copytree(model, folder)
+    trained().save(folder)
+    return folder
+
+
+def parse(english: Path, text: str, tmp_path: Path) -> list[Sentence]:
+    path = tmp_path / "text.txt"
+    path.write_bytes(text.encode())
+    result = treecrf("parse", path, "--model", english, "--input", "text", "--device", "cpu")
+    return list(read_conllu(io.StringIO(result.stdout)))
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n", " \t\r\n\u00a0\u2028\n\n "])
+def test_nothing_gives_nothing(text: str, english: Path, tmp_path: Path) -> None:
+    assert parse(english, text, tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The\x00dog \x07saw\x1b[31m the\x7f garden\x85.",
+        "هذا كلب. \u200fThe dog saw שלום עולם\u200e.",
+        "The dog saw 🐕‍🦺🇫🇷 e\u0301\u0301\u0301 at https://example.org/a?b=c#d .",
+        "\ufeffThe dog\ufffd slept.",
+    ],
+    ids=["control characters", "right to left", "emoji", "marks of encodings"],
+)
+def test_odd_characters_are_all_in_the_trees(text: str, english: Path, tmp_path: Path) -> None:
+    sentences = parse(english, text, tmp_path)
+    assert rebuild_text(sentences) == text
+    assert all(is_tree([0, *sentence.heads]) for sentence in sentences)
+
+
+def test_a_word_of_3000_characters(english: Path, tmp_path: Path) -> None:
+    text = f"The dog saw {'telescope' * 333}{'xyz'} ."
+    sentences = parse(english, text, tmp_path)
+    assert rebuild_text(sentences) == text
+    assert all(is_tree([0, *sentence.heads]) for sentence in sentences)
+
+
+def test_memory_is_bounded_on_one_line(english: Path, tmp_path: Path) -> None:
+    short, long = (
+        _peak(english, tmp_path, size=int(size * 1e6)) for size in (MEGABYTES / 20, MEGABYTES)
+    )
+    assert long - short < _MOST_GROWTH
+
+
+def _peak(english: Path, tmp_path: Path, *, size: int) -> int:
+    """The memory in KiB that a command takes for a line of so many characters."""
+    path, output = tmp_path / "line.txt", tmp_path / "line.conllu"
+    path.write_text(SENTENCE * (size // len(SENTENCE)))
+    code = (
+        "import resource, sys\n"
+        "from treecrf.cli.app import app\n"
+        "app(standalone_mode=False)\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    arguments = ["parse", path, "--model", english, "--input", "text", "-o", output]
+    result = subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments), "--device", "cpu"],
+        capture_output=True,
+        text=True,
+        env=ENVIRONMENT,
+    )
+    assert result.returncode == 0, result.stderr
+    assert output.stat().st_size > size
+    return int(result.stdout)

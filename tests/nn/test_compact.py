@@ -1,0 +1,55 @@
+"""Weights in fewer bits, and back."""
+
+import pytest
+import torch
+
+from treecrf.nn.byte_linear import ByteLinear
+from treecrf.nn.compact import compacted, restored, shards
+from treecrf.nn.storage import StorageError
+
+TENSORS = {
+    "bias": torch.randn(7),
+    "matrix": torch.randn(64, 80) * torch.logspace(-3, 3, 64)[:, None],
+    "form": torch.randn(5, 33, 40),
+    "zeros": torch.zeros(64, 64),
+    "numbers": torch.arange(3),
+}
+
+
+@pytest.mark.parametrize(("stored", "error"), [("half", 0.0006), ("bytes", 0.01)])
+def test_what_comes_back_is_near(stored: str, error: float) -> None:
+    again = restored(compacted(TENSORS, stored))  # type: ignore[arg-type]
+    assert list(again) == list(TENSORS)
+    for name, tensor in TENSORS.items():
+        assert again[name].dtype == tensor.dtype
+        for row, expected in zip(again[name], tensor, strict=True):
+            assert (row - expected).float().norm() <= error * expected.float().norm()
+
+
+def test_bytes_are_stored_as_bytes() -> None:
+    compact = compacted(TENSORS, "bytes")
+    assert compact["matrix"].dtype == compact["form"].dtype == torch.int8
+    assert compact["bias"].dtype == torch.float16
+    assert compact["matrix scale"].shape == (64,)
+
+
+def test_bytes_that_are_stored_are_those_that_are_multiplied() -> None:
+    linear = torch.nn.Linear(80, 64)
+    with torch.no_grad():
+        linear.weight.copy_(TENSORS["matrix"])
+    compact = compacted(linear.state_dict(), "bytes")
+    linear.load_state_dict(restored(compact))
+    assert torch.equal(ByteLinear(linear).rounded.t(), compact["weight"])
+
+
+def test_bytes_without_scales_are_damaged() -> None:
+    compact = compacted(TENSORS, "bytes")
+    del compact["form scale"]
+    with pytest.raises(StorageError, match="form has no scale"):
+        restored(compact)
+
+
+def test_parts_have_everything_once() -> None:
+    parts = list(shards(TENSORS, most=20_000))
+    assert [name for part in parts for name in part] == list(TENSORS)
+    assert len(parts) == 4

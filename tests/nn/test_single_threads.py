@@ -1,0 +1,72 @@
+"""Calls side by side: each on one thread, in order, with the errors and settings of the caller."""
+
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import partial
+
+import pytest
+import torch
+
+from treecrf.nn.single_threads import run_on_one_thread, run_side_by_side
+from treecrf.ops import use_backend
+from treecrf.ops.backend import backend_for
+
+
+@pytest.fixture(autouse=True)
+def _two_threads() -> Iterator[None]:
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+def test_results_come_in_order_and_from_threads_of_one() -> None:
+    found = list(run_side_by_side([lambda n=n: (n, torch.get_num_threads()) for n in range(20)]))
+    assert found == [(n, 1) for n in range(20)]
+    assert run_on_one_thread(torch.get_num_threads) == 1
+    assert torch.get_num_threads() == 2
+
+
+def test_two_run_at_once() -> None:
+    together = threading.Barrier(2)
+    list(run_side_by_side([partial(together.wait, 10)] * 2))
+
+
+def test_a_single_call_has_all_threads() -> None:
+    assert list(run_side_by_side([torch.get_num_threads])) == [2]
+
+
+def test_the_first_error_is_raised() -> None:
+    def fail() -> None:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        list(run_side_by_side([fail, fail, fail]))
+    assert run_on_one_thread(lambda: 3) == 3
+
+
+def test_the_backend_is_the_callers() -> None:
+    with use_backend("torch"):
+        names = list(run_side_by_side([lambda: backend_for(torch.device("cpu"))] * 2))
+    assert names == ["torch", "torch"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes do not fork here")
+def test_a_forked_child_has_threads_of_its_own() -> None:
+    code = (
+        "import os, torch\n"
+        "torch.set_num_threads(2)\n"
+        "from treecrf.nn.single_threads import run_on_one_thread\n"
+        "assert run_on_one_thread(lambda: 1) == 1\n"
+        "child = os.fork()\n"
+        "if not child:\n"
+        "    os._exit(run_on_one_thread(lambda: 7))\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7\n"
+    )
+    result = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, timeout=60
+    )
+    assert result.returncode == 0, result.stderr

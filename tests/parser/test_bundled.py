@@ -1,0 +1,54 @@
+"""Which folder is meant by a name, by a path, and by nothing."""
+
+from pathlib import Path
+
+import pytest
+
+import treecrf
+from tests.parser.folders import assert_same_trees, parser_of
+from treecrf.parser import ParserError, bundled
+
+
+@pytest.fixture
+def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(bundled, "BUNDLED", tmp_path / "models")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path / "models"
+
+
+def test_nothing_and_the_name_are_the_model_that_comes_along(models: Path) -> None:
+    parser_of().save(models / "en")
+    for parser in (treecrf.load(device="cpu"), treecrf.load("en", device="cpu")):
+        assert_same_trees(parser, parser_of())
+
+
+def test_a_folder_of_that_name_comes_first(models: Path) -> None:
+    parser_of().save(models / "en")
+    parser_of(seed=3).save("en")
+    assert_same_trees(treecrf.load("en", device="cpu"), parser_of(seed=3))
+    assert_same_trees(treecrf.load(device="cpu"), parser_of())
+
+
+@pytest.mark.parametrize("name", [None, "en"])
+def test_without_a_model_the_error_says_what_to_do(name: str | None, models: Path) -> None:
+    with pytest.raises(ParserError, match="no English model comes with this copy"):
+        treecrf.load(name)
+
+
+@pytest.mark.parametrize("name", ["model", "some/en", "./en"])
+def test_other_names_are_folders(name: str, models: Path) -> None:
+    with pytest.raises(ParserError, match="no such folder"):
+        treecrf.load(name)
+
+
+def test_english_comes_along() -> None:
+    parser = treecrf.load(device="cpu")
+    first, second = parser.parse("I saw Sarah with a telescope. They're here!")
+    assert first.heads == [2, 0, 2, 6, 6, 2, 2]
+    assert first.deprels == ["nsubj", "root", "obj", "case", "det", "obl", "punct"]
+    assert [token.upos for token in first.tokens][:3] == ["PRON", "VERB", "PROPN"]
+    assert all(0.5 < prob <= 1 for prob in first.probs)
+    assert second.forms == ["They", "'re", "here", "!"]
+    folder = bundled.model_folder(None)
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) <= 32 << 20
+    assert all(path.stat().st_size < 16 << 20 for path in folder.glob("*.safetensors"))

@@ -1,0 +1,77 @@
+"""Temperatures: what they do to probabilities, and that the right one is found."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from tests.parser.models import VOCABULARY, random_scorer, sentences_of, with_loss
+from treecrf.parser import Parser, ParserError, decode
+from treecrf.parser.calibration import fit_temperature
+from treecrf.treebank import Sentence
+
+LOSSES = ("local", "crf", "crf2o", "nonprojective")
+
+
+def parser_with(temperature: float, loss: str = "crf2o") -> Parser:
+    config = replace(with_loss(loss), temperature=temperature)
+    weights = random_scorer(config).float().state_dict()
+    return Parser(config, VOCABULARY, weights, device="cpu")
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_heat_takes_sureness_away(loss: str) -> None:
+    words = [["a", "dog", "b", "c"]]
+    cold, warm, hot = (parser_with(t, loss).distribution(words).entropy for t in (0.5, 1, 100))
+    assert cold < warm < hot
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_trees_are_chosen_without_it(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    sentences = sentences_of([2, 5, 9])
+    plain, hot = parser_with(1, loss), parser_with(3, loss)
+    for limit in (decode.FACTORED_CELLS, 0):  # the second as of long sentences
+        monkeypatch.setattr(decode, "FACTORED_CELLS", limit)
+        for sentence in sentences:
+            (one,), (other,) = plain.parse_tokens([sentence]), hot.parse_tokens([sentence])
+            assert one.heads == other.heads
+            if loss != "local":
+                marginals = hot.distribution([sentence]).marginals[0]
+                expected = [marginals[m, h].item() for m, h in enumerate(other.heads, 1)]
+                assert other.probs == pytest.approx(expected, abs=1e-5)
+            assert other.probs != pytest.approx(one.probs, abs=1e-5)
+
+
+def test_the_best_trees_have_tempered_probabilities() -> None:
+    parser = parser_with(3)
+    (trees,) = parser.parse_best([["a", "dog", "b"]], 3)
+    crf = parser.distribution([["a", "dog", "b"]])
+    best = torch.tensor([[0, *trees[0].heads]])
+    assert trees[0].comments == [f"# log_prob = {crf.log_prob(best).item():.4f}"]
+
+
+def with_drawn_trees(parser: Parser, sentences: list[Sentence]) -> list[Sentence]:
+    """The sentences with trees that are drawn from what the parser says of them."""
+    torch.manual_seed(1)
+    drawn = parser.distribution(sentences).sample(1)[0]
+    trees = []
+    for sentence, heads in zip(sentences, drawn.tolist(), strict=True):
+        words = heads[1 : len(sentence) + 1]
+        trees.append(sentence.with_tree(words, ["x"] * len(words)))
+    return trees
+
+
+@pytest.mark.parametrize("loss", ["crf", "crf2o"])
+def test_the_temperature_that_trees_were_drawn_with_is_found(loss: str) -> None:
+    sentences = with_drawn_trees(parser_with(1.6, loss), sentences_of([4, 6, 8] * 200))
+    fit = fit_temperature(parser_with(1.0, loss), sentences)
+    assert fit.temperature == pytest.approx(1.6, abs=0.25)
+    assert fit.after < fit.before
+    assert fit.words == 18 * 200
+    again = fit_temperature(parser_with(0.7, loss), sentences)
+    assert again.temperature == pytest.approx(fit.temperature, abs=0.02)
+
+
+def test_without_whole_trees_there_is_nothing_to_fit() -> None:
+    with pytest.raises(ParserError, match="no sentence has a whole tree"):
+        fit_temperature(parser_with(1.0), [Sentence(["a"])])
