@@ -95,6 +95,9 @@ bench-text: $(INSTALLED) ## time raw text to CoNLL-U with the English model: ARG
 bench-serve: $(INSTALLED) ## load the service beside the parser alone, then ten times over
 	@$(BIN)/python -m benchmarks.serve $(ARGS)
 
+bench-onnx: $(INSTALLED) ## time parsing with onnxruntime beside torch, where the trees are the same
+	@$(BIN)/python -m benchmarks.onnx $(ARGS)
+
 check-api: $(INSTALLED) ## ask the service whatever its description allows, and more
 	@API_EXAMPLES=2000 $(BIN)/python -m pytest -q tests/serve/test_schema.py $(ARGS)
 

@@ -279,6 +279,17 @@ def test_time_counts_in_the_innermost_stage_alone(monkeypatch: pytest.MonkeyPatc
     assert dict(vars(Work)) == before
 
 
+def test_onnx_is_timed_where_the_trees_are_the_same(tmp_path: Path) -> None:
+    figures = tmp_path / "onnx.json"
+    options = ("--config", "tiny", "--sentences", 100, "--rounds", 1, "--json", figures)
+    result = run("benchmarks.onnx", *options)
+    assert result.returncode == 0, result.stderr
+    assert "the same trees for all" in result.stdout
+    content = json.loads(figures.read_text())
+    assert content["difference"] < 1e-4
+    assert list(content["seconds"]) == ["torch", "onnx"]
+
+
 def test_service_is_loaded_beside_the_parser(tmp_path: Path) -> None:
     figures = tmp_path / "serve.json"
     options = ("--config", "tiny", "--seconds", 2, "--connections", 8, "--json", figures)

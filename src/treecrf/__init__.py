@@ -7,19 +7,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from treecrf.integrations.frames import to_frame
     from treecrf.parser.predict import Parser, load
     from treecrf.treebank.sentence import Sentence
     from treecrf.treebank.tokens import Token
 
     __version__: str
 
-__all__ = ["Parser", "Sentence", "Token", "__version__", "load"]
+__all__ = ["Parser", "Sentence", "Token", "__version__", "load", "to_frame"]
 
 _HOMES = {
     "Parser": "treecrf.parser.predict",
     "Sentence": "treecrf.treebank.sentence",
     "Token": "treecrf.treebank.tokens",
     "load": "treecrf.parser.predict",
+    "to_frame": "treecrf.integrations.frames",
 }
 
 

@@ -33,7 +33,9 @@ def test_help_takes_no_time() -> None:
     assert min(seconds() for _ in range(5)) < 0.3
 
 
-@pytest.mark.parametrize("command", ["score", "train", "parse", "evaluate", "annotate"])
+@pytest.mark.parametrize(
+    "command", ["score", "train", "parse", "evaluate", "annotate", "doctor", "export"]
+)
 def test_help_loads_nothing_heavy(command: str) -> None:
     code = (
         "import sys\n"

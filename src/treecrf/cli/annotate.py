@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treecrf.cli.options import Device, Model
-from treecrf.parser.errors import ParserError
+from treecrf.extras import needs_extra
 
 if TYPE_CHECKING:
     from treecrf.serve.annotate_file import Annotations
@@ -72,12 +72,10 @@ def annotate(
         raise typer.BadParameter("--threshold and --share both say which words; give one of them")
     if share == 0 or threshold == 0:
         raise typer.BadParameter("that asks about no word at all")
-    try:
+    with needs_extra("serve", "annotation"):
         from treecrf.serve.annotate import Annotating, annotate_routes
         from treecrf.serve.app import create_app
         from treecrf.serve.server import run_server
-    except ModuleNotFoundError as error:
-        raise ParserError(f"annotation needs {error.name}: pip install 'treecrf[serve]'") from None
     from treecrf.cli.console import track
     from treecrf.cli.inputs import input_sentences
     from treecrf.parser import load

@@ -13,7 +13,19 @@ import typer
 from typer.core import TyperGroup
 
 import treecrf
-from treecrf.cli import annotate, compare, data, evaluate, parse, score, serve, train
+from treecrf.cli import (
+    annotate,
+    compare,
+    data,
+    doctor,
+    evaluate,
+    export,
+    parse,
+    score,
+    serve,
+    train,
+)
+from treecrf.extras import MissingExtraError
 from treecrf.parser.errors import ParserError
 from treecrf.segment.errors import SegmentError
 from treecrf.treebank.errors import TreebankError
@@ -26,7 +38,7 @@ class _Group(TyperGroup):
         """Turn what a user can put right into one line and exit code 2; the rest is a bug."""
         try:
             return super().invoke(ctx)
-        except (TreebankError, ParserError, SegmentError) as error:
+        except (TreebankError, ParserError, SegmentError, MissingExtraError) as error:
             problem = str(error)
         except OSError as error:
             if error.errno == errno.EPIPE:  # `treecrf ... | head` has seen enough
@@ -42,7 +54,6 @@ app = typer.Typer(
     # Boxes and colours cost a tenth of a second and are for people to look at.
     rich_markup_mode="rich" if sys.stdout is not None and sys.stdout.isatty() else None,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 app.command()(parse.parse)
@@ -52,6 +63,8 @@ app.command()(score.score)
 app.command()(compare.compare)
 app.command()(serve.serve)
 app.command()(annotate.annotate)
+app.command()(export.export)
+app.command()(doctor.doctor)
 app.add_typer(data.app, name="data")
 
 

@@ -9,6 +9,7 @@ import typer
 from treecrf.cli.formats import OutputFormat, default_format, write_trees
 from treecrf.cli.inputs import InputKind, input_sentences
 from treecrf.cli.options import Decoder, Device, Model
+from treecrf.cli.runtimes import OnnxGraph, Runtime, load_parser
 
 if TYPE_CHECKING:
     from treecrf.parser import Parser
@@ -81,6 +82,8 @@ def parse(
             min=0, metavar="N", help="Processes that read and write beside a GPU; 0 is none."
         ),
     ] = None,
+    runtime: Runtime = "torch",
+    onnx: OnnxGraph = None,
 ) -> None:
     """Parse text, or sentences that are split into words.
 
@@ -90,11 +93,10 @@ def parse(
         raise typer.BadParameter("--topk lists the best trees; it takes no --decoder")
     if (file is None) == (text is None):
         raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
-    from treecrf.parser import load
     from treecrf.parser.trees import with_written_probs
 
     written = format or default_format(output)
-    parser = load(model, device=device)
+    parser = load_parser(model, device=device, runtime=runtime, onnx=onnx)
     if file is not None and written == "conllu" and topk is None:
         workers = _useful_workers(file, parser) if workers is None else workers
         if workers:

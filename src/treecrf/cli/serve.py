@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from treecrf.cli.options import Device
-from treecrf.parser.errors import ParserError
+from treecrf.extras import needs_extra
 
 __all__ = ["serve"]
 
@@ -52,11 +52,9 @@ def serve(
     device: Device = "auto",
 ) -> None:
     """Serve parsers over HTTP: a page at /, JSON at /api/parse, and the interface of UDPipe."""
-    try:
+    with needs_extra("serve", "a service"):
         from treecrf.serve.app import create_app
         from treecrf.serve.server import load_models, run_server
-    except ModuleNotFoundError as error:
-        raise ParserError(f"a service needs {error.name}: pip install 'treecrf[serve]'") from None
     from treecrf.serve.limits import Limits
 
     limits = Limits(

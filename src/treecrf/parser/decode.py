@@ -14,7 +14,7 @@ from treecrf.parser.config import Config
 from treecrf.parser.entropy import tree_entropies
 from treecrf.parser.errors import ParserError
 from treecrf.parser.loss import TreeCRF, distribution, masked_heads, tempered
-from treecrf.parser.model import Roles, Scorer
+from treecrf.parser.model import Network, Roles
 from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF
 
 __all__ = [
@@ -54,7 +54,7 @@ class Decoded:
 
 @torch.inference_mode()
 def decode(
-    scorer: Scorer,
+    scorer: Network,
     batch: Batch,
     *,
     config: Config,
@@ -123,7 +123,7 @@ def decode(
 
 @torch.inference_mode()
 def decode_best(
-    scorer: Scorer,
+    scorer: Network,
     batch: Batch,
     k: int,
     *,
@@ -234,7 +234,7 @@ class NoAllowedTreeError(ParserError):
 
 
 def _decoded(
-    scorer: Scorer,
+    scorer: Network,
     roles: Roles,
     batch: Batch,
     heads: Tensor,
@@ -257,7 +257,7 @@ def _decoded(
 
 
 def _decode_long(
-    scorer: Scorer,
+    scorer: Network,
     roles: Roles,
     batch: Batch,
     arc_scores: Tensor,

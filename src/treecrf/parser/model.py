@@ -1,5 +1,7 @@
 """The network of a parser: from a batch of sentences to scores of arcs, siblings and labels."""
 
+from typing import Protocol
+
 import torch
 from torch import Tensor, nn
 
@@ -10,10 +12,25 @@ from treecrf.parser.config import Config
 from treecrf.parser.pretrained import Pretrained
 from treecrf.parser.readers import PieceReader, WordReader
 
-__all__ = ["Roles", "Scorer"]
+__all__ = ["Network", "Roles", "Scorer"]
 
 Roles = dict[str, Tensor]
 """Vectors `[token, feature]` of packed tokens, one for each role in a score."""
+
+
+class Network(Protocol):
+    """What decoding asks of a `Scorer`, or of whatever computes the same scores."""
+
+    @property
+    def sibling_scores(self) -> object | None:
+        """None where there are no scores of siblings."""
+
+    def __call__(self, batch: Batch, /) -> Roles: ...
+    def arcs(self, roles: Roles, batch: Batch) -> Tensor: ...
+    def siblings(self, roles: Roles, batch: Batch) -> Tensor | None: ...
+    def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]: ...
+    def labels(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor: ...
+    def tags(self, roles: Roles) -> Tensor | None: ...
 
 
 class Scorer(nn.Module):

@@ -31,7 +31,7 @@ from treecrf.parser.errors import ParserError
 from treecrf.parser.forms import Integers
 from treecrf.parser.gathering import Gathered
 from treecrf.parser.loss import TreeCRF, distribution, tempered
-from treecrf.parser.model import Scorer
+from treecrf.parser.model import Network, Scorer
 from treecrf.parser.options import Decoder, Products
 from treecrf.parser.pipeline import pipelined, windows
 from treecrf.parser.pretrained import Pretrained
@@ -95,7 +95,9 @@ class Parser:
         pretrained: Pretrained | None = None,
         device: str = "auto",
         folder: Path | None = None,
+        network: Network | None = None,
     ) -> None:
+        """With `network`, that computes scores, and no weights are needed."""
         self.config = config
         self.vocabulary = vocabulary
         self._vectors = vectors
@@ -103,6 +105,11 @@ class Parser:
         self._folder = folder  # where the segmenter is, which is loaded when it is first needed
         self._segmenter: Segmenter | None = None
         self.device = choose_device(device)
+        self._assigner = Assigner(vocabulary, config)
+        self.scorer: Network
+        if network is not None:
+            self.scorer = network
+            return
         # No time goes into numbers that are replaced at once; encoders of transformers have some
         # that are not.
         native = pretrained is None or pretrained.native
@@ -112,10 +119,11 @@ class Parser:
         if config.products == "int8" and self.device.type == "cpu" and has_byte_products():
             use_byte_products(scorer.reader)
         self.scorer = scorer.to(self.device).eval()
-        self._assigner = Assigner(vocabulary, config)
 
     def save(self, path: str | Path) -> None:
         """Write a model folder that `treecrf.load` takes."""
+        if not isinstance(self.scorer, Scorer):
+            raise ParserError("this parser has a graph and no weights; copy its folder instead")
         segmenter = self._segmenter
         if segmenter is None and self._folder is not None and has_segmenter(self._folder):
             segmenter = self.segmenter  # loaded now: the folder may be the one that is replaced

@@ -9,6 +9,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from treecrf.extras import needs_extra
 from treecrf.nn.huggingface import HuggingFaceEncoder, HuggingFacePieces
 from treecrf.nn.transformer import BertEncoder, BertShape, bert_weights
 from treecrf.nn.wordpiece import WordPieces
@@ -62,12 +63,8 @@ class Pretrained:
 def load_pretrained(folder: Path) -> Pretrained:
     """What a folder says of a transformer; an error says what is wrong with it."""
     try:
-        return Pretrained(folder)
-    except ImportError:
-        raise ParserError(
-            f"{folder}: this encoder needs the package transformers: pip install "
-            "'treecrf[transformers]'"
-        ) from None
+        with needs_extra("transformers", f"the encoder {folder}"):
+            return Pretrained(folder)
     except (OSError, ValueError, KeyError) as error:
         raise ParserError(f"{folder}: not an encoder that can be read: {error}") from None
 
@@ -86,13 +83,8 @@ def fetch(name: str, description: Path) -> dict[str, Tensor]:
             raise ParserError(f"{path}: not the weights of a BERT: {error}") from None
         copy_description(source, description)
         return weights
-    try:
+    with needs_extra("transformers", f"the encoder {name}"):
         from transformers import AutoModel, AutoTokenizer
-    except ImportError:
-        raise ParserError(
-            f"the encoder {name} needs the package transformers: pip install "
-            "'treecrf[transformers]'"
-        ) from None
     try:
         model = AutoModel.from_pretrained(name)
         description.mkdir(parents=True, exist_ok=True)

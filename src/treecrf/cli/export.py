@@ -1,0 +1,31 @@
+"""`treecrf export`: a model for other runtimes."""
+
+from typing import Annotated
+
+import typer
+
+from treecrf.cli.options import Model
+
+__all__ = ["export"]
+
+
+def export(
+    model: Model = None,
+    onnx: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="The graph to write.",
+            show_default="model.onnx in the model's folder, where parse looks",
+        ),
+    ] = None,
+) -> None:
+    """Write the network of a parser as an ONNX graph, checked against torch.
+
+    It scores sentences of any number and length; trees are decoded from its scores.
+    """
+    from treecrf.integrations.onnx.export import export_onnx
+
+    path, difference = export_onnx(model, graph=onnx)
+    size = path.stat().st_size / 1e6
+    typer.echo(f"{path}: {size:,.1f} MB; scores differ from torch's by at most {difference:.1e}")

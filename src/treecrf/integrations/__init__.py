@@ -1,0 +1,3 @@
+"""The parser inside other tools; each module needs the extra of its name."""
+
+__all__: list[str] = []

@@ -1,0 +1,123 @@
+"""What reads a sentence, as parts of an ONNX graph: LSTMs over padded tokens, and BERT."""
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from treecrf.integrations.onnx.graph import Graph, Value
+from treecrf.nn.bilstm import BiLSTM
+from treecrf.nn.embedding import CharLSTM
+from treecrf.nn.mixing import LayerMix
+from treecrf.nn.transformer import BertEncoder, BertLayer
+
+__all__ = ["add_bert", "add_bilstm", "add_char_lstm"]
+
+
+def add_char_lstm(graph: Graph, module: CharLSTM, characters: Value, lengths: Value) -> Value:
+    """Vectors `[form, feature]` of the characters `[form, character]` of so many each."""
+    embedded = _gather(graph, module.embedding, graph.transpose(characters, 1, 0))
+    _, last = _add_lstm(graph, module.lstm, embedded, lengths)
+    return graph.reshape(graph.transpose(last, 1, 0, 2), 0, -1)
+
+
+def add_bilstm(graph: Graph, module: BiLSTM, tokens: Value, lengths: Value) -> Value:
+    """What the layers make of tokens `[batch, token, feature]`, of which so many count."""
+    steps = graph.transpose(tokens, 1, 0, 2)
+    for layer in module.layers:
+        assert isinstance(layer, nn.LSTM)
+        states, _ = _add_lstm(graph, layer, steps, lengths)  # [token, direction, batch, feature]
+        steps = graph.reshape(graph.transpose(states, 0, 2, 1, 3), 0, 0, -1)
+    return graph.transpose(steps, 1, 0, 2)
+
+
+def _add_lstm(graph: Graph, layer: nn.LSTM, steps: Value, lengths: Value) -> tuple[Value, Value]:
+    """States `[step, direction, batch, feature]` and the last of each direction."""
+    weights = dict(layer.named_parameters())
+    by_direction = [
+        [_gates(weights[f"{name}_l0{end}"]) for end in ("", "_reverse")]
+        for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+    ]
+    inputs, recurrent, *biases = (torch.stack(pair) for pair in by_direction)
+    states, last, _ = graph.add_many(
+        "LSTM",
+        steps,
+        graph.weight(inputs),
+        graph.weight(recurrent),
+        graph.weight(torch.cat(biases, 1)),
+        lengths,
+        outputs=3,
+        attributes={"direction": "bidirectional", "hidden_size": layer.hidden_size},
+    )
+    return states, last
+
+
+def _gates(weight: Tensor) -> Tensor:
+    """Torch has the gates as input, forget, cell, output; ONNX as input, output, forget, cell."""
+    first, forget, cell, output = weight.detach().chunk(4)
+    return torch.cat((first, output, forget, cell))
+
+
+def add_bert(
+    graph: Graph, module: BertEncoder, mix: LayerMix, pieces: Value, lengths: Value
+) -> Value:
+    """The mixed states `[window, piece, feature]` of pieces, of which so many count."""
+    width = graph.size(pieces, 1)
+    positions = graph.add(
+        "Slice", graph.weight(module.positions.weight), graph.integers(0), width, graph.integers(0)
+    )
+    embedded = graph.add("Add", _gather(graph, module.pieces, pieces), positions)
+    states = [_norm(graph, module.norm, embedded)]
+    scalar = graph.add("Squeeze", width, graph.integers(0))
+    counts = graph.add("Unsqueeze", lengths, graph.integers(1, 2, 3))
+    seen = graph.before(counts, scalar)  # [window, 1, 1, piece]
+    mask = graph.add("Where", seen, graph.number(0.0), graph.number(-math.inf))
+    for layer in module.layers:
+        assert isinstance(layer, BertLayer)
+        states.append(_add_bert_layer(graph, layer, states[-1], mask))
+    return _mixed(graph, mix, states)
+
+
+def _add_bert_layer(graph: Graph, layer: BertLayer, states: Value, mask: Value) -> Value:
+    projected = _linear(graph, layer.queries_keys_values, states)
+    parts = graph.transpose(graph.reshape(projected, 0, 0, 3, layer.heads, -1), 2, 0, 3, 1, 4)
+    query, key, value = (
+        graph.add("Gather", parts, graph.weight(np.array(place)), attributes={"axis": 0})
+        for place in range(3)
+    )  # each [window, head, piece, feature]
+    features = layer.attended.in_features // layer.heads
+    scores = graph.add("MatMul", query, graph.transpose(key, 0, 1, 3, 2))
+    scores = graph.add("Mul", scores, graph.number(1 / math.sqrt(features)))
+    shares = graph.add("Softmax", graph.add("Add", scores, mask), attributes={"axis": -1})
+    attended = graph.transpose(graph.add("MatMul", shares, value), 0, 2, 1, 3)
+    attended = _linear(graph, layer.attended, graph.reshape(attended, 0, 0, -1))
+    states = _norm(graph, layer.attention_norm, graph.add("Add", states, attended))
+    expanded = graph.add("Gelu", _linear(graph, layer.expand, states))
+    contracted = _linear(graph, layer.contract, expanded)
+    return _norm(graph, layer.norm, graph.add("Add", states, contracted))
+
+
+def _mixed(graph: Graph, mix: LayerMix, states: Sequence[Value]) -> Value:
+    shares = (mix.scale * mix.weights.softmax(0)).tolist()
+    last = states[-len(shares) :]
+    parts = [
+        graph.add("Mul", state, graph.number(share))
+        for state, share in zip(last, shares, strict=True)
+    ]
+    return parts[0] if len(parts) == 1 else graph.add("Sum", *parts)
+
+
+def _gather(graph: Graph, embedding: nn.Embedding, numbers: Value) -> Value:
+    return graph.add("Gather", graph.weight(embedding.weight), numbers)
+
+
+def _linear(graph: Graph, layer: nn.Linear, value: Value) -> Value:
+    return graph.linear(value, layer.weight.t(), layer.bias)
+
+
+def _norm(graph: Graph, layer: nn.LayerNorm, value: Value) -> Value:
+    weight, bias = graph.weight(layer.weight), graph.weight(layer.bias)
+    attributes = {"axis": -1, "epsilon": layer.eps}
+    return graph.add("LayerNormalization", value, weight, bias, attributes=attributes)

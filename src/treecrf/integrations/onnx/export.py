@@ -1,0 +1,90 @@
+"""A model folder to an ONNX graph, which is written when it gives the scores that torch gives."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import treecrf
+from treecrf.integrations.onnx.network import scorer_graph
+from treecrf.integrations.onnx.runtime import FORMAT, GRAPH, GraphScorer, digest_of
+from treecrf.nn.storage import replace_file
+from treecrf.parser.batch import Batch, make_batch
+from treecrf.parser.bundled import BUNDLED, model_folder
+from treecrf.parser.encoding import encode
+from treecrf.parser.errors import ParserError
+from treecrf.parser.model import Scorer
+from treecrf.parser.vocab import Vocabulary
+from treecrf.treebank import Sentence, Token
+
+__all__ = ["TOLERANCE", "export_onnx", "largest_difference"]
+
+TOLERANCE = 1e-4
+_LENGTHS = (31, 17, 17, 9, 4, 2, 1)
+
+
+def export_onnx(
+    model: str | Path | None = None, *, graph: str | Path | None = None
+) -> tuple[Path, float]:
+    """Write the graph of a model, and tell where and by how much its scores differ from torch's.
+
+    Without `graph` it goes into the model folder, where `treecrf parse --runtime onnx` looks.
+    """
+    folder = model_folder(model)
+    if graph is None and folder.is_relative_to(BUNDLED):
+        raise ParserError("name a file for the graph of a model that comes with treecrf: --onnx F")
+    path = folder / GRAPH if graph is None else Path(graph)
+    parser = treecrf.load(folder, device="cpu", products="float32")  # as the graph computes
+    assert isinstance(parser.scorer, Scorer)
+    properties = {
+        "format": FORMAT,
+        "digest": digest_of(folder),
+        "treecrf": treecrf.__version__,
+    }
+    data = scorer_graph(parser.scorer, properties).SerializeToString()
+    sentences = random_sentences(parser.vocabulary, _LENGTHS)
+    encoded = encode(sentences, parser.vocabulary, parser.config)
+    batch = make_batch(encoded, np.arange(len(sentences)))
+    difference = largest_difference(parser.scorer, GraphScorer(data, name=str(path)), batch)
+    if not difference < TOLERANCE:
+        raise ParserError(
+            f"the scores of the graph differ from torch's by {difference:.1e}, which is more than "
+            f"{TOLERANCE:.0e}: nothing is written"
+        )
+    replace_file(path, data)
+    return path, difference
+
+
+def random_sentences(vocabulary: Vocabulary, lengths: Sequence[int]) -> list[Sentence]:
+    """Sentences of words that a model knows, and some that it does not."""
+    random = np.random.default_rng(1)
+    words = [*vocabulary.words[:1000], *vocabulary.vectors[:1000], "unheard-of", "?!", "straße"]
+    tags = [*vocabulary.tags, "?"]
+
+    def token(number: int) -> Token:
+        word, tag = random.integers(len(words)), tags[random.integers(len(tags))]
+        return Token(number, words[word], upos=tag, xpos=tag)
+
+    return [Sentence.from_tokens(map(token, range(1, length + 1))) for length in lengths]
+
+
+@torch.inference_mode()
+def largest_difference(scorer: Scorer, graph: GraphScorer, batch: Batch) -> float:
+    """The largest difference of any score that counts, of all that the two give for a batch."""
+    ours, theirs = scorer(batch), graph(batch)
+    tokens = torch.arange(batch.grid[1])
+    inside = tokens <= batch.lengths[:, None]
+    arcs = inside[:, :, None] & inside[:, None]
+    pairs = [(scorer.arcs(ours, batch)[arcs], graph.arcs(theirs, batch)[arcs])]
+    one, other = scorer.siblings(ours, batch), graph.siblings(theirs, batch)
+    if one is not None and other is not None:
+        triples = arcs[..., None] & inside[:, None, None]
+        pairs.append((one[triples], other[triples]))
+    for shift in range(batch.grid[1]):  # each head in turn
+        heads = (tokens + shift) % (batch.lengths[:, None] + 1)
+        pairs.append((scorer.labels(ours, batch, heads), graph.labels(theirs, batch, heads)))
+    tag_scores, graph_tags = scorer.tags(ours), graph.tags(theirs)
+    if tag_scores is not None and graph_tags is not None:
+        pairs.append((tag_scores, graph_tags))
+    return max(float((one - other).abs().max()) for one, other in pairs)

@@ -1,0 +1,147 @@
+"""A scorer as one ONNX graph over padded sentences of any number and length."""
+
+from typing import TYPE_CHECKING
+
+import torch
+from torch import Tensor
+
+from treecrf.integrations.onnx.encoders import add_bert, add_bilstm, add_char_lstm
+from treecrf.integrations.onnx.graph import Graph, Value
+from treecrf.nn.transformer import BertEncoder
+from treecrf.parser.errors import ParserError
+from treecrf.parser.model import Scorer
+from treecrf.parser.readers import PieceReader, WordReader
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+__all__ = ["scorer_graph"]
+
+
+def scorer_graph(scorer: Scorer, properties: dict[str, str]) -> "ModelProto":
+    """The graph that computes what the scorer does, for `properties` to be kept with it.
+
+    Its inputs are those of `inputs.graph_inputs`. It gives `arc_scores [batch, dependent, head]`,
+    `label_scores [batch, dependent, head, label]` and, of models that have them, `sibling_scores
+    [batch, dependent, head, sibling]` and `tag_scores [batch, token, tag]`. What stands where a
+    sentence has no token means nothing.
+    """
+    graph = Graph()
+    lengths = graph.input("lengths", ["batch"])
+    tokens = graph.cast(graph.add("Add", lengths, graph.integers(1)), "int32")  # with the root's
+    reader = scorer.reader
+    if isinstance(reader, WordReader):
+        states = _add_words(graph, reader, tokens)
+    else:
+        states = _add_pieces(graph, reader, tokens)
+    roles = _add_roles(graph, scorer, states)
+    heads = graph.transpose(roles["arc_head"], 0, 2, 1)
+    weight = scorer.arc_scores.weight
+    weighted = graph.linear(roles["arc_dependent"], weight[:-1], weight[-1])
+    arcs = graph.add("MatMul", weighted, heads)
+    graph.output("arc_scores", arcs, ["batch", "token", "token"])
+    width = graph.size(arcs, 1)
+    labels = _add_labels(graph, scorer.label_scores.weight, roles, width)
+    count = scorer.label_scores.weight.shape[0]
+    graph.output("label_scores", labels, ["batch", "token", "token", count])
+    if scorer.sibling_scores is not None:
+        siblings = _add_siblings(graph, scorer.sibling_scores.weight, roles, width)
+        graph.output("sibling_scores", siblings, ["batch", "token", "token", "token"])
+    if scorer.tag_scores is not None:
+        layer = scorer.tag_scores
+        tags = graph.linear(roles["tag"], layer.weight.t(), layer.bias)
+        graph.output("tag_scores", tags, ["batch", "token", layer.out_features])
+    return graph.finish(properties)
+
+
+def _add_words(graph: Graph, reader: WordReader, tokens: Value) -> Value:
+    grid = ["batch", "token"]
+    words = graph.add(
+        "Gather", graph.weight(reader.words.trained.weight), graph.input("words", grid)
+    )
+    projection, vectors = reader.words.projection, reader.words.vectors
+    if projection is not None and vectors is not None:
+        rows = graph.add("Gather", graph.weight(vectors), graph.input("vectors", grid))
+        projected = graph.linear(graph.cast(rows, "float"), projection.weight.t(), None)
+        words = graph.add("Add", words, projected)
+    counts = graph.cast(graph.input("character_counts", ["form"]), "int32")
+    characters = graph.input("characters", ["form", "character"])
+    forms = add_char_lstm(graph, reader.characters, characters, counts)
+    inputs = [words, graph.add("Gather", forms, graph.input("forms", grid))]
+    if reader.tags is not None:
+        tags = graph.weight(reader.tags.weight)
+        inputs.append(graph.add("Gather", tags, graph.input("tags", grid)))
+    read = graph.add("Concat", *inputs, attributes={"axis": 2})
+    return add_bilstm(graph, reader.bilstm, read, tokens)
+
+
+def _add_pieces(graph: Graph, reader: PieceReader, tokens: Value) -> Value:
+    if not isinstance(reader.transformer, BertEncoder):
+        raise ParserError(
+            "only encoders in the shape of BERT, and BiLSTMs, can be made ONNX graphs; this model "
+            "has another encoder"
+        )
+    pieces = graph.input("windows", ["window", "piece"])
+    counts = graph.input("window_lengths", ["window"])
+    states = add_bert(graph, reader.transformer, reader.mix, pieces, counts)
+    # The mean over the pieces of each token, as a product with their shares.
+    places = graph.input("token_pieces", ["batch", "token", "of_token"])
+    given = graph.input("token_piece_counts", ["batch", "token"])
+    flat = graph.reshape(states, -1, reader.transformer.pieces.embedding_dim)
+    gathered = graph.add("Gather", flat, places)  # [batch, token, of_token, feature]
+    most = graph.add("Squeeze", graph.size(places, 2), graph.integers(0))
+    counted = graph.add("Unsqueeze", given, graph.integers(2, 3))
+    inside = graph.cast(graph.before(counted, most), "float")  # [batch, token, 1, of_token]
+    at_least = graph.add("Max", counted, graph.integers(1))
+    shares = graph.add("Div", inside, graph.cast(at_least, "float"))
+    read = graph.add("Squeeze", graph.add("MatMul", shares, gathered), graph.integers(2))
+    if reader.tags is not None:
+        tags = graph.add(
+            "Gather", graph.weight(reader.tags.weight), graph.input("tags", ["batch", "token"])
+        )
+        read = graph.add("Concat", read, tags, attributes={"axis": 2})
+    return read if reader.bilstm is None else add_bilstm(graph, reader.bilstm, read, tokens)
+
+
+def _add_roles(graph: Graph, scorer: Scorer, states: Value) -> dict[str, Value]:
+    """Vectors `[batch, token, feature]` of tokens in each role."""
+    layer, sizes = scorer.roles.linear, scorer.roles.sizes
+    hidden = graph.linear(states, layer.weight.t(), layer.bias)
+    hidden = graph.add("LeakyRelu", hidden, attributes={"alpha": 0.1})
+    parts = graph.add_many(
+        "Split", hidden, graph.integers(*sizes.values()), outputs=len(sizes), attributes={"axis": 2}
+    )
+    return dict(zip(sizes, parts, strict=True))
+
+
+def _add_labels(graph: Graph, weight: Tensor, roles: dict[str, Value], width: Value) -> Value:
+    """[m_j; 1]ᵀ W_l [h_i; 1] of every arc, as a product over heads and what a head leaves out."""
+    labels, size, _ = weight.shape
+    by_dependent = weight.transpose(0, 1)  # [dependent, label, head]
+    of_heads = by_dependent[..., :-1].reshape(size, -1)
+    dependents = roles["label_dependent"]
+    weighted = graph.linear(dependents, of_heads[:-1], of_heads[-1])
+    weighted = graph.reshape(weighted, 0, -1, size - 1)  # [batch, dependent label, head feature]
+    scores = graph.add("MatMul", weighted, graph.transpose(roles["label_head"], 0, 2, 1))
+    scores = graph.reshape(scores, 0, width, labels, -1)  # [batch, dependent, label, head]
+    alone = graph.linear(dependents, by_dependent[:-1, :, -1], by_dependent[-1, :, -1])
+    alone = graph.add("Unsqueeze", alone, graph.integers(3))
+    return graph.transpose(graph.add("Add", scores, alone), 0, 1, 3, 2)
+
+
+def _add_siblings(graph: Graph, weight: Tensor, roles: dict[str, Value], width: Value) -> Value:
+    """[s_k; 1]ᵀ (h_iᵀ W) [m_j; 1] of every triple."""
+    size = weight.shape[1]
+    form = graph.linear(roles["pair_head"], weight.flatten(1), None)
+    form = graph.reshape(form, 0, 0, size, size)  # [batch, head, sibling, dependent]
+    siblings = graph.add("Unsqueeze", _with_one(graph, roles["pair_sibling"]), graph.integers(1))
+    pairs = graph.add("MatMul", siblings, form)  # [batch, head, sibling, dependent feature]
+    pairs = graph.transpose(graph.reshape(pairs, 0, -1, size), 0, 2, 1)
+    scores = graph.add("MatMul", _with_one(graph, roles["pair_dependent"]), pairs)
+    return graph.reshape(scores, 0, 0, width, width)
+
+
+def _with_one(graph: Graph, vectors: Value) -> Value:
+    """The vectors with a 1 after the last feature."""
+    one = graph.weight(torch.ones(()))
+    return graph.add("Pad", vectors, graph.integers(0, 0, 0, 0, 0, 1), one)

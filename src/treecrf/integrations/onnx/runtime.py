@@ -1,0 +1,126 @@
+"""Parsers whose scores an ONNX graph computes, on the CPU; trees are decoded as ever."""
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from treecrf.extras import needs_extra
+from treecrf.integrations.onnx.inputs import graph_inputs
+from treecrf.parser.batch import Batch
+from treecrf.parser.bundled import model_folder
+from treecrf.parser.checkpoint import load_settings
+from treecrf.parser.decode import FACTORED_CELLS
+from treecrf.parser.errors import ParserError
+from treecrf.parser.model import Roles
+from treecrf.parser.predict import Parser
+
+with needs_extra("onnx", "ONNX"):
+    import onnxruntime
+
+__all__ = ["FORMAT", "GRAPH", "GraphScorer", "digest_of", "load_onnx"]
+
+GRAPH = "model.onnx"  # of a model folder, where no other file is named
+FORMAT = "treecrf onnx 1"
+
+
+def load_onnx(
+    path: str | Path | None = None, *, graph: str | Path | None = None, device: str = "auto"
+) -> Parser:
+    """The parser in a model folder, with its graph in the place of its weights.
+
+    Without a folder it is the English model that comes with treecrf; its graph must be named.
+    """
+    folder = model_folder(path)
+    file = folder / GRAPH if graph is None else Path(graph)
+    if device not in ("auto", "cpu"):
+        raise ParserError(f"a graph is computed on the CPU, not on {device}: leave the device out")
+    config, vocabulary, _ = load_settings(folder)
+    if not file.is_file():
+        raise ParserError(
+            f"{file}: no such file: treecrf export --model {folder} --onnx {file} writes it"
+        )
+    scorer = GraphScorer(file.read_bytes(), name=str(file))
+    if scorer.digest != digest_of(folder):
+        raise ParserError(f"{file}: this graph is not of the model {folder}: export it again")
+    return Parser(config, vocabulary, {}, network=scorer, device="cpu", folder=folder)
+
+
+def digest_of(folder: Path) -> str:
+    """What tells a model from every other, and from itself before more training."""
+    digest = hashlib.sha256()
+    for pattern in ("config.toml", "vocab.json", "model*.safetensors", "vectors*.safetensors"):
+        for path in sorted(folder.glob(pattern)):
+            digest.update(f"{path.name}\n".encode())
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
+
+
+class GraphScorer:
+    """Scores of what trees are made of, by a graph; decoding takes it for a `Scorer`."""
+
+    def __init__(self, graph: bytes, *, name: str) -> None:
+        options = onnxruntime.SessionOptions()
+        # A batch on a core: the parser has several of them computed side by side.
+        options.intra_op_num_threads = 1
+        try:
+            self.session: Any = onnxruntime.InferenceSession(
+                graph, options, providers=["CPUExecutionProvider"]
+            )
+        except Exception as error:  # of several classes that have nothing in common
+            reason = str(error).splitlines()[0]
+            raise ParserError(f"{name}: not a graph that can be run: {reason}") from None
+        known = self.session.get_modelmeta().custom_metadata_map
+        if known.get("format") != FORMAT:
+            raise ParserError(f"{name}: not a graph of this version of treecrf ({FORMAT})")
+        self.digest: str = known["digest"]
+        self.inputs = [item.name for item in self.session.get_inputs()]
+        self.outputs = [item.name for item in self.session.get_outputs()]
+
+    @property
+    def sibling_scores(self) -> bool | None:
+        """Whether there are any; None where not, as of a `Scorer`."""
+        return "sibling_scores" in self.outputs or None
+
+    def __call__(self, batch: Batch) -> Roles:
+        """All scores of a batch, by name."""
+        self._check_width(batch)
+        inputs = graph_inputs(batch)
+        found = self.session.run(self.outputs, {name: inputs[name] for name in self.inputs})
+        roles = dict(zip(self.outputs, map(torch.from_numpy, found), strict=True))
+        if "tag_scores" in roles:
+            roles["tag_scores"] = roles["tag_scores"].flatten(0, 1)[batch.cells]
+        return roles
+
+    def arcs(self, roles: Roles, batch: Batch) -> Tensor:
+        """Arc scores `[batch, dependent, head]`."""
+        return roles["arc_scores"]
+
+    def siblings(self, roles: Roles, batch: Batch) -> Tensor | None:
+        """Sibling scores `[batch, dependent, head, sibling]` of the second order."""
+        return roles.get("sibling_scores")
+
+    def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]:
+        """What no graph gives: see `_check_width`."""
+        raise NotImplementedError
+
+    def labels(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor:
+        """Label scores `[token, relation]` of packed tokens under these heads `[batch, N]`."""
+        scores = roles["label_scores"]
+        place = heads.clamp(min=0)[:, :, None, None].expand(-1, -1, 1, scores.shape[3])
+        return scores.gather(2, place).flatten(0, 2)[batch.cells]
+
+    def tags(self, roles: Roles) -> Tensor | None:
+        """Scores `[token, tag]` of the universal tags of packed tokens."""
+        return roles.get("tag_scores")
+
+    def _check_width(self, batch: Batch) -> None:
+        width = batch.grid[1]
+        if self.sibling_scores and width**3 > FACTORED_CELLS:
+            raise ParserError(
+                f"a sentence of {width - 1} words is too long for a graph of the second order: "
+                "parse it with torch (without --runtime onnx)"
+            )

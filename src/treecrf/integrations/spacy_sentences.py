@@ -1,0 +1,95 @@
+"""The sentences of spaCy's Docs: where they start, and which of their tokens are words."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from treecrf.extras import needs_extra
+from treecrf.parser.errors import ParserError
+from treecrf.parser.options import Tags
+from treecrf.treebank import Sentence, Token
+
+with needs_extra("spacy", "treecrf in spaCy"):
+    from spacy.tokens import Doc
+
+if TYPE_CHECKING:
+    from treecrf.parser import Parser
+
+__all__ = ["SpacySentence", "sentences_of", "with_sentence_starts"]
+
+
+@dataclass(frozen=True, slots=True)
+class SpacySentence:
+    """A sentence of a Doc, without its white space, which for spaCy is tokens too."""
+
+    start: int
+    """The place of its first token in the Doc."""
+    words: Sentence | None
+    """What is parsed; None where all is white space."""
+    places: list[int]
+    """Where each word is in the Doc."""
+    spaces: dict[int, int]
+    """Where white space is, and the word before it, which it hangs on; else the first one."""
+
+
+def with_sentence_starts(docs: Sequence[Doc], parser: "Parser") -> None:
+    """Have the model's segmenter find sentences in Docs where nothing has set their starts."""
+    bare = [doc for doc in docs if not doc.has_annotation("SENT_START")]
+    if not bare:
+        return
+    if not parser.has_segmenter:
+        raise ParserError(
+            "the Doc has no sentences and this model has no segmenter to find them: add what does "
+            "before it, such as nlp.add_pipe('sentencizer', before='treecrf')"
+        )
+    found = parser.segmenter.segment_texts([doc.text for doc in bare])
+    for doc, sentences in zip(bare, found, strict=True):
+        starts = [token.idx for token in doc]
+        firsts = {bisect_left(starts, _offset(sentence)) for sentence in sentences[1:]}
+        for token in doc:  # the first one starts with the white space before it
+            token.is_sent_start = token.i == 0 or token.i in firsts
+
+
+def sentences_of(doc: Doc, tags: Tags) -> list[SpacySentence]:
+    """The sentences of a Doc whose starts are set, with the tags that the model reads."""
+    attribute = {"none": "", "upos": "POS", "xpos": "TAG"}[tags]
+    if attribute and not doc.has_annotation(attribute):
+        raise ParserError(
+            f"this model reads tags ({tags}) and the Doc has none: add a tagger before it"
+        )
+    starts = [token.i for token in doc if token.i == 0 or token.is_sent_start]
+    ends = [*starts[1:], len(doc)]
+    return [_sentence(doc, *ends_of, tags) for ends_of in zip(starts, ends, strict=True)]
+
+
+def _sentence(doc: Doc, start: int, end: int, tags: Tags) -> SpacySentence:
+    places = [place for place in range(start, end) if not doc[place].is_space]
+    spaces: dict[int, int] = {}
+    word = places[0] if places else start
+    for place in range(start, end):
+        if doc[place].is_space:
+            spaces[place] = word
+        else:
+            word = place
+    if not places:
+        return SpacySentence(start, None, places, spaces)
+    forms = [doc[place].text for place in places]
+    if tags == "none":
+        return SpacySentence(start, Sentence(forms), places, spaces)
+    tokens = [
+        Token(number, form, upos=doc[place].pos_ or "_", xpos=doc[place].tag_ or "_")
+        for number, (form, place) in enumerate(zip(forms, places, strict=True), 1)
+    ]
+    return SpacySentence(start, Sentence.from_tokens(tokens), places, spaces)
+
+
+def _offset(sentence: Sentence) -> int:
+    """Where a sentence of the segmenter starts in the text."""
+    first = sentence.multiwords[0] if _starts_with_multiword(sentence) else sentence.tokens[0]
+    of_range = next(part for part in first.misc.split("|") if part.startswith("TokenRange="))
+    return int(of_range.removeprefix("TokenRange=").partition(":")[0])
+
+
+def _starts_with_multiword(sentence: Sentence) -> bool:
+    return bool(sentence.multiwords) and sentence.multiwords[0].first == 1

@@ -1,0 +1,66 @@
+"""Whether the kernels of a device compute what the reference computes, on a few random trees."""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from treecrf.ops.backend import Backend, backend_for, use_backend
+from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
+
+__all__ = ["KernelCheck", "check_kernels"]
+
+_LENGTHS = (23, 17, 8, 2, 1)
+_TOLERANCE = 1e-4
+_FAMILIES = (ProjectiveTreeCRF, SiblingTreeCRF, NonProjectiveTreeCRF)
+
+
+@dataclass(frozen=True, slots=True)
+class KernelCheck:
+    """What came of comparing one distribution with the reference."""
+
+    name: str
+    backend: Backend
+    difference: float
+    """The largest one, of log Z, marginals and best scores."""
+    problem: str | None
+    """What went wrong; None where all is well."""
+
+
+def check_kernels(device: torch.device) -> list[KernelCheck]:
+    """Each distribution by the backend that this device would use, beside the reference."""
+    backend = backend_for(device)
+    checks = []
+    for family in _FAMILIES:
+        difference, problem = float("nan"), None
+        try:
+            with use_backend("torch"):
+                expected = _answers(family, torch.device("cpu"))
+            with use_backend(backend):
+                found = _answers(family, device)
+        except Exception as error:  # whatever it is, it is what the report is for
+            problem = f"{type(error).__name__}: {error}".splitlines()[0]
+        else:
+            pairs = zip(found, expected, strict=True)
+            difference = max(float((one.cpu() - other).abs().max()) for one, other in pairs)
+            if not difference < _TOLERANCE:
+                problem = f"differs from the reference by {difference:.1e}"
+        checks.append(KernelCheck(family.__name__, backend, difference, problem))
+    return checks
+
+
+def _answers(
+    family: type[ProjectiveTreeCRF] | type[SiblingTreeCRF] | type[NonProjectiveTreeCRF],
+    device: torch.device,
+) -> list[Tensor]:
+    generator = torch.Generator().manual_seed(1)
+    size = max(_LENGTHS) + 1
+    lengths = torch.tensor(_LENGTHS).to(device)
+    arcs = torch.randn(len(_LENGTHS), size, size, generator=generator).to(device)
+    crf: ProjectiveTreeCRF | SiblingTreeCRF | NonProjectiveTreeCRF
+    if issubclass(family, SiblingTreeCRF):
+        siblings = torch.randn(len(_LENGTHS), size, size, size, generator=generator).to(device)
+        crf = family(arcs, siblings, lengths)
+    else:
+        crf = family(arcs, lengths)
+    return [crf.log_partition, crf.marginals, crf.max, crf.score(crf.argmax)]
