@@ -1,0 +1,1 @@
+"""Treecrf inside other tools, each with an extra of its own."""
