@@ -85,6 +85,9 @@ bench-segment: $(INSTALLED) ## time raw text to sentences: ARGS='FILE.conllu --m
 bench-serve: $(INSTALLED) ## load the service beside the parser alone, then ten times over
 	@$(BIN)/python -m benchmarks.serve $(ARGS)
 
+bench-ray: $(INSTALLED) ## parse a corpus with one worker of Ray, two, and two of which one dies
+	@$(BIN)/python -m benchmarks.cluster $(ARGS)
+
 check-api: $(INSTALLED) ## ask the service whatever its description allows, and more
 	@API_EXAMPLES=2000 $(BIN)/python -m pytest -q tests/serve/test_schema.py $(ARGS)
 
