@@ -56,9 +56,8 @@ def main() -> None:
             speed = options.files * each / seconds[what]
             rows.append([what, f"{seconds[what]:.1f}", f"{speed:,.0f}", f"{gain:.2f}x"])
         print_table(["", "seconds", "sentences/s", "of one worker"], rows)
-        print(
-            f"{options.files * each:,} sentences in {options.files} files, the same text each time"
-        )
+        total = f"{options.files * each:,} sentences in {options.files} files"
+        print(f"{total}, each time the text of the local engine; {os.cpu_count()} cores")
         if options.json:
             write_json(options.json, {"seconds": seconds, "machine": machine()})
 

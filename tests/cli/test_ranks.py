@@ -132,8 +132,15 @@ def straight(shared: Callable[[str, Make], Path], few: list[str]) -> Path:
     return shared("straight-of-ranks", make)
 
 
-def test_what_is_wrong_is_said_once(data: list[str], model: Path) -> None:
-    run = start(data, model)
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [((), "there is a model already; --resume"), (("--resume",), "is of other training data;")],
+)
+def test_what_is_wrong_is_said_once(
+    options: tuple[str, ...], problem: str, few: list[str], model: Path
+) -> None:
+    run = start(few, model, "--set", "epochs=4", *options)
     _, complaints = finish(run)
     assert run.returncode == 1
-    assert complaints.count("there is a model already; --resume goes on with it") == 1
+    assert complaints.count(problem) == 1
+    assert "another one has ended" not in complaints

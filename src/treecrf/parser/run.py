@@ -73,19 +73,17 @@ class Run:
 
     def start(self, *, resume: bool) -> None:
         """Begin or go on, as the process that leads finds it in the folder; the others follow."""
-        if self.ranks.leads:
-            self._resume() if resume else self._begin()
         if not self.ranks.connected:
+            self._resume() if resume else self._begin()
             return
         optimisation = self.optimisation
-        tensors, steps, self.epochs, self.seconds = self.ranks.from_leader(
-            lambda: (
-                {name: tensor.cpu() for name, tensor in optimisation.state().items()},
-                optimisation.steps,
-                self.epochs,
-                self.seconds,
-            )
-        )
+
+        def begun() -> tuple[dict[str, Tensor], int, list[Epoch], float]:
+            self._resume() if resume else self._begin()
+            tensors = {name: tensor.cpu() for name, tensor in optimisation.state().items()}
+            return tensors, optimisation.steps, self.epochs, self.seconds
+
+        tensors, steps, self.epochs, self.seconds = self.ranks.from_leader(begun)
         if not self.ranks.leads:
             optimisation.restore(tensors, steps)
 
