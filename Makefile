@@ -98,6 +98,9 @@ bench-serve: $(INSTALLED) ## load the service beside the parser alone, then ten 
 bench-onnx: $(INSTALLED) ## time parsing with onnxruntime beside torch, where the trees are the same
 	@$(BIN)/python -m benchmarks.onnx $(ARGS)
 
+bench-ray: $(INSTALLED) ## parse a corpus with one worker of Ray, two, and two of which one dies
+	@$(BIN)/python -m benchmarks.cluster $(ARGS)
+
 check-api: $(INSTALLED) ## ask the service whatever its description allows, and more
 	@API_EXAMPLES=2000 $(BIN)/python -m pytest -q tests/serve/test_schema.py $(ARGS)
 

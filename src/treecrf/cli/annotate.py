@@ -77,9 +77,9 @@ def annotate(
         from treecrf.serve.app import create_app
         from treecrf.serve.server import run_server
     from treecrf.cli.console import track
-    from treecrf.cli.inputs import input_sentences
     from treecrf.parser import load
     from treecrf.parser.entropy import LONGEST_ENTROPY
+    from treecrf.parser.files import FileOptions, read_input
     from treecrf.serve.annotate_corpus import Corpus
     from treecrf.serve.annotate_file import Annotations
     from treecrf.serve.annotate_queue import Asking, collect, make_queue
@@ -89,7 +89,7 @@ def annotate(
     limits = Limits()
     with Annotations(out) as annotations, Corpus() as sentences:
         parser = load(model, device=device)
-        read = input_sentences(parser, corpus, None, input="auto")
+        read = read_input(parser, corpus, FileOptions())
         queue = make_queue(
             track(collect(read, sentences, annotations), "sentences looked at"),
             parser,

@@ -29,7 +29,9 @@ def write_trees(sentences: "Iterable[Sentence]", output: str, *, format: OutputF
 
             write_conllu(sentences, output)
         case "json":
-            _write_json(sentences, output)
+            from treecrf.treebank.json_lines import write_json
+
+            write_json(sentences, output)
         case "tree":
             _write_drawings(sentences, output)
         case "svg":
@@ -38,20 +40,6 @@ def write_trees(sentences: "Iterable[Sentence]", output: str, *, format: OutputF
 
             with open_target(output) as write:
                 write(sentences_to_svg(sentences))
-
-
-def _write_json(sentences: "Iterable[Sentence]", output: str) -> None:
-    import json
-
-    from treecrf.treebank.files import open_target
-    from treecrf.treebank.probs import log_prob
-
-    with open_target(output) as write:
-        for sentence in sentences:
-            value = sentence.to_dict()
-            if (known := log_prob(sentence)) is not None:
-                value["log_prob"] = known
-            write(json.dumps(value, ensure_ascii=False) + "\n")
 
 
 def _write_drawings(sentences: "Iterable[Sentence]", output: str) -> None:

@@ -1,30 +1,35 @@
-"""`treecrf parse`: trees for the sentences of a file."""
+"""`treecrf parse`: trees for the sentences of a file, or of the files of a corpus."""
 
 import os
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import replace
+from io import BytesIO
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast, get_args
 
 import typer
 
 from treecrf.cli.formats import OutputFormat, default_format, write_trees
-from treecrf.cli.inputs import InputKind, input_sentences
 from treecrf.cli.options import Decoder, Device, Model
 from treecrf.cli.runtimes import OnnxGraph, Runtime, load_parser
+from treecrf.parser.options import InputKind
 
 if TYPE_CHECKING:
     from treecrf.parser import Parser
-    from treecrf.treebank import Sentence
+    from treecrf.parser.files import FileOptions
 
 __all__ = ["parse"]
 
+Engine: TypeAlias = Literal["local", "ray"]
+_KINDS = get_args(InputKind)
+
 
 def parse(
-    file: Annotated[
-        str | None,
+    files: Annotated[
+        list[str] | None,
         typer.Argument(
             metavar="FILE",
             help="CoNLL-U, raw text, or words with spaces between, a sentence a line; - is "
-            "standard input.",
+            "standard input. Several, or patterns such as 'corpus/*.txt', with --engine ray.",
+            show_default=False,
         ),
     ] = None,
     model: Model = None,
@@ -34,8 +39,8 @@ def parse(
         typer.Option(
             "--output",
             "-o",
-            metavar="FILE",
-            help="Where to write; - is standard output, .gz packs.",
+            metavar="FILE|DIR",
+            help="Where to write; - is standard output, .gz packs. A folder with --engine ray.",
         ),
     ] = "-",
     format: Annotated[
@@ -69,12 +74,17 @@ def parse(
     ] = False,
     decoder: Decoder = None,
     input: Annotated[
-        InputKind,
+        str,
         typer.Option(
-            help="What FILE is; auto looks at how it starts, and takes what is no CoNLL-U for text "
-            "if the model can cut it, else for words."
+            metavar="[" + "|".join(_KINDS) + "]",
+            help="What FILE is; auto knows .jsonl and .parquet by their names, looks at how others "
+            "start, and takes what is no CoNLL-U for text if the model can cut it, else for words. "
+            "With --engine ray this may be a pattern of files instead.",
         ),
     ] = "auto",
+    text_column: Annotated[
+        str, typer.Option(metavar="NAME", help="Where JSON lines and Parquet have their text.")
+    ] = "text",
     device: Device = "auto",
     workers: Annotated[
         int | None,
@@ -84,55 +94,117 @@ def parse(
     ] = None,
     runtime: Runtime = "torch",
     onnx: OnnxGraph = None,
+    engine: Annotated[
+        Engine, typer.Option(help="This process, or the workers of a Ray cluster, file by file.")
+    ] = "local",
+    address: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Of the Ray cluster; auto is the one that this machine is of. Without it, one is "
+            "started here.",
+        ),
+    ] = None,
+    concurrency: Annotated[
+        int | None,
+        typer.Option(
+            min=1, metavar="N", help="Workers of Ray.", show_default="a core or a GPU each"
+        ),
+    ] = None,
+    gpus_per_worker: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="G", help="GPUs of each; 0.5 has two workers share one."),
+    ] = None,
 ) -> None:
     """Parse text, or sentences that are split into words.
 
-    Of CoNLL-U, comments, multiword tokens and the other columns stay as they are.
+    Of CoNLL-U, comments, multiword tokens and the other columns stay as they are. With --engine ray
+    each file of a corpus goes to one in --output; what is there already is not parsed again.
     """
     if topk is not None and decoder is not None:
         raise typer.BadParameter("--topk lists the best trees; it takes no --decoder")
-    if (file is None) == (text is None):
-        raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
-    from treecrf.parser.trees import with_written_probs
+    from treecrf.parser.files import FileOptions
 
-    written = format or default_format(output)
-    parser = load_parser(model, device=device, runtime=runtime, onnx=onnx)
-    if file is not None and written == "conllu" and topk is None:
-        workers = _useful_workers(file, parser) if workers is None else workers
-        if workers:
-            _parse_with_workers(
-                parser,
-                file,
-                output,
-                workers=workers,
-                decoder=decoder,
-                input=input,
-                keep_heads=keep_heads,
-                probs=probs,
+    written = format or ("conllu" if engine == "ray" else default_format(output))
+    options = FileOptions(
+        text_column=text_column,
+        decoder=decoder,
+        keep_heads=keep_heads,
+        topk=topk,
+        probs=written != "conllu",
+        write_probs=probs,
+    )
+    if engine == "ray":
+        if text is not None or workers is not None or device != "auto" or runtime != "torch":
+            raise typer.BadParameter(
+                "--engine ray takes no --text, --workers, --device or --runtime: --concurrency and "
+                "--gpus-per-worker say what it uses"
             )
+        patterns = list(files or ())
+        if input not in _KINDS:
+            patterns, input = [*patterns, input], "auto"
+        from treecrf.cli.corpus import parse_corpus
+        from treecrf.parser.bundled import model_folder
+
+        parse_corpus(
+            model_folder(model),
+            patterns,
+            output,
+            options=replace(options, input=cast(InputKind, input)),
+            format=written,
+            address=address,
+            concurrency=concurrency,
+            gpus_per_worker=gpus_per_worker,
+        )
+        return
+    if address is not None or concurrency is not None or gpus_per_worker is not None:
+        raise typer.BadParameter(
+            "--address, --concurrency and --gpus-per-worker go with --engine ray"
+        )
+    if input not in _KINDS:
+        raise typer.BadParameter(
+            f"--input is {', '.join(_KINDS[:-1])} or {_KINDS[-1]}; files are given without it, and "
+            "a pattern of files goes with --engine ray"
+        )
+    options = replace(options, input=cast(InputKind, input))
+    if (not files) == (text is None):
+        raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
+    if files and len(files) > 1:
+        raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
+    _parse_here(
+        load_parser(model, device=device, runtime=runtime, onnx=onnx),
+        files[0] if files else BytesIO((text or "").encode()),
+        output,
+        options=options,
+        format=written,
+        workers=workers,
+    )
+
+
+def _parse_here(
+    parser: "Parser",
+    source: str | BytesIO,
+    output: str,
+    *,
+    options: "FileOptions",
+    format: OutputFormat,
+    workers: int | None,
+) -> None:
+    from treecrf.parser.files import parse_file
+    from treecrf.treebank.documents import document_file
+
+    known = options.input in ("auto", "conllu", "tokens", "text") and options.topk is None
+    if isinstance(source, str) and known and format == "conllu":
+        kind = document_file(source) if options.input == "auto" else None
+        workers = _useful_workers(source, parser) if workers is None else workers
+        if workers and kind is None:
+            _parse_with_workers(parser, source, output, workers=workers, options=options)
             return
-    parsed: Iterable[Sentence]
-    sentences = input_sentences(parser, file, text, input=input)
-    if topk is not None:
-        parsed = _ranked(parser, sentences, topk, keep_heads=keep_heads)
-    else:
-        shown = probs or written != "conllu"
-        parsed = parser.parse_stream(sentences, keep_heads=keep_heads, decoder=decoder, probs=shown)
-    if probs:
-        parsed = map(with_written_probs, parsed)
-    write_trees(parsed, output, format=written)
+    write_trees(parse_file(parser, source, options), output, format=format)
 
 
 def _parse_with_workers(
-    parser: "Parser",
-    file: str,
-    output: str,
-    *,
-    workers: int,
-    decoder: Decoder,
-    input: InputKind,
-    keep_heads: bool,
-    probs: bool,
+    parser: "Parser", file: str, output: str, *, workers: int, options: "FileOptions"
 ) -> None:
     from treecrf.cli.console import track
     from treecrf.parser.workers import parse_with_workers
@@ -142,10 +214,10 @@ def _parse_with_workers(
         parser,
         file,
         workers=workers,
-        decoder=decoder,
-        input=input,
-        keep_heads=keep_heads,
-        probs=probs,
+        decoder=options.decoder,
+        input=cast(Literal["auto", "conllu", "tokens", "text"], options.input),
+        keep_heads=options.keep_heads,
+        probs=options.write_probs,
     )
     with open_target(output) as write:
         for piece in track(pieces, "megabytes"):
@@ -157,12 +229,3 @@ def _useful_workers(file: str, parser: "Parser") -> int:
     if parser.device.type != "cuda" or not os.path.isfile(file):
         return 0
     return min(6, (os.cpu_count() or 1) - 1) if os.path.getsize(file) > 4_000_000 else 0
-
-
-def _ranked(
-    parser: "Parser", sentences: "Iterable[Sentence]", k: int, *, keep_heads: bool
-) -> "Iterator[Sentence]":
-    for trees in parser.parse_best(sentences, k, keep_heads=keep_heads):
-        for rank, tree in enumerate(trees, 1):
-            tree.comments.append(f"# rank = {rank}")
-            yield tree

@@ -74,37 +74,52 @@ def train(
         raise typer.BadParameter("--max-minutes is more than 0: there is no training in no time")
     if init is not None and embeddings is not None:
         raise typer.BadParameter("--init brings its own word vectors; it takes no --embeddings")
-    from treecrf.cli.console import print_best, print_training
     from treecrf.parser import load_config, set_up
+    from treecrf.parser.ranks import joined
     from treecrf.parser.setup import base_config
-    from treecrf.parser.train import train as run
 
-    base = base_config(out, init=init, resume=resume)
-    if base is None or config is not None:
-        base = load_config(config or "default")
-    chosen = {"loss": loss, "nonprojective": nonprojective, "seed": seed}
-    settings = base.changed({name: value for name, value in chosen.items() if value is not None})
-    training = set_up(
-        out,
-        settings.updated(set or ()),
-        train=train,
-        dev=dev,
-        embeddings=embeddings,
-        init=init,
-        resume=resume,
-        overwrite=overwrite,
-        device=device,
-    )
-    training.max_minutes = max_minutes
+    def read(device: str) -> "Training":
+        base = base_config(out, init=init, resume=resume)
+        if base is None or config is not None:
+            base = load_config(config or "default")
+        chosen = {"loss": loss, "nonprojective": nonprojective, "seed": seed}
+        given = {name: value for name, value in chosen.items() if value is not None}
+        return set_up(
+            out,
+            base.changed(given).updated(set or ()),
+            train=train,
+            dev=dev,
+            embeddings=embeddings,
+            init=init,
+            resume=resume,
+            overwrite=overwrite,
+            device=device,
+        )
+
     try:
-        with print_training(training) as (training.on_step, training.on_epoch):
-            last = run(training, out, resume=resume)
-        print_best(last, out)
-        if segmenter:
+        with joined(device) as (ranks, own_device):
+            training = ranks.from_leader(lambda: read(own_device))
+            training.ranks, training.max_minutes = ranks, max_minutes
+            _train_parser(training, out, device=own_device, resume=resume)
+        if segmenter and ranks.leads:
             _train_segmenter(train, dev, out, training)
     except KeyboardInterrupt:
         typer.echo("interrupted; --resume goes on with it", err=True)
         raise typer.Exit(130) from None
+
+
+def _train_parser(training: "Training", out: Path, *, device: str, resume: bool) -> None:
+    from treecrf.cli.console import print_best, print_training
+    from treecrf.parser.device import choose_device
+    from treecrf.parser.train import train as run
+
+    if not training.ranks.leads:
+        training.device = choose_device(device)  # what came from the leader has its device
+        run(training, out, resume=resume)
+        return
+    with print_training(training) as (training.on_step, training.on_epoch):
+        last = run(training, out, resume=resume)
+    print_best(last, out)
 
 
 def _train_segmenter(train: list[str], dev: str, out: Path, training: "Training") -> None:

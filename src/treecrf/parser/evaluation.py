@@ -12,6 +12,7 @@ from treecrf.parser.decode import decode
 from treecrf.parser.encoding import encode
 from treecrf.parser.errors import ParserError
 from treecrf.parser.model import Scorer
+from treecrf.parser.ranks import ALONE, Ranks
 from treecrf.parser.trees import TreeNamer
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
@@ -30,7 +31,7 @@ class Scores:
 
 
 class DevSet:
-    """Sentences with gold trees, in batches that stay on the device."""
+    """Sentences with gold trees, in batches that stay on the device; each process has some."""
 
     def __init__(
         self,
@@ -39,8 +40,10 @@ class DevSet:
         config: Config,
         *,
         device: torch.device,
+        ranks: Ranks = ALONE,
     ) -> None:
         self.config = config
+        self.ranks = ranks
         self.namer = TreeNamer(vocabulary, config)
         self.gold = [(sentence.heads, sentence.deprels) for sentence in sentences]
         self.words = sum(head >= 0 for heads, _ in self.gold for head in heads)
@@ -48,9 +51,9 @@ class DevSet:
             raise ParserError("no word of the dev data has a head, so there is nothing to score")
         encoded = encode(sentences, vocabulary, config)
         order = np.argsort(-encoded.lengths, kind="stable")
+        batches = list(cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS))
         self.batches = [
-            make_batch(encoded, rows, device=device)
-            for rows in cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS)
+            make_batch(encoded, rows, device=device) for rows in batches[ranks.rank :: ranks.size]
         ]
 
     def evaluate(self, scorer: Scorer) -> Scores:
@@ -71,4 +74,5 @@ class DevSet:
                     if gold == head:
                         right_heads += 1
                         right += gold_relation == relation
+        right_heads, right = self.ranks.add([right_heads, right])
         return Scores(100 * right_heads / self.words, 100 * right / self.words)

@@ -1,15 +1,27 @@
 """The distributions over trees that a model defines, and what training minimises."""
 
+from dataclasses import dataclass
+
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from treecrf.parser.batch import Batch
 from treecrf.parser.config import Config
+from treecrf.parser.encoding import Annotation, EncodedSentences
+from treecrf.parser.forms import Integers
 from treecrf.parser.model import Scorer
 from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
 
-__all__ = ["TreeCRF", "distribution", "masked_heads", "tempered", "training_loss"]
+__all__ = [
+    "TreeCRF",
+    "WordCounts",
+    "count_words",
+    "distribution",
+    "masked_heads",
+    "tempered",
+    "training_loss",
+]
 
 TreeCRF = ProjectiveTreeCRF | SiblingTreeCRF | NonProjectiveTreeCRF
 
@@ -48,8 +60,40 @@ def tempered(
     return arc_scores / config.temperature, siblings
 
 
-def training_loss(scorer: Scorer, batch: Batch, config: Config) -> Tensor:
-    """The loss of a batch: those of its trees, their labels and tags, each by the word."""
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """How many words have what a loss is divided by: a head, a relation, a tag."""
+
+    heads: int
+    relations: int
+    upos: int
+
+
+def count_words(encoded: EncodedSentences, annotation: Annotation, rows: Integers) -> WordCounts:
+    """The counts of the sentences with these numbers."""
+    starts, ends = encoded.starts[rows], encoded.starts[rows] + encoded.lengths[rows] + 1
+
+    def count(values: Integers | None) -> int:
+        if values is None:
+            return 0
+        return sum(
+            int((values[start:end] >= 0).sum()) for start, end in zip(starts, ends, strict=True)
+        )
+
+    return WordCounts(
+        heads=count(annotation.heads) - len(rows),  # root symbols are no words
+        relations=count(annotation.relations),
+        upos=count(annotation.upos),
+    )
+
+
+def training_loss(
+    scorer: Scorer, batch: Batch, config: Config, *, counts: WordCounts | None = None
+) -> Tensor:
+    """The loss of a batch: those of its trees, their labels and tags, each by the word.
+
+    Of a part of a batch, `counts` are those of the whole: the losses of the parts add up.
+    """
     assert batch.heads is not None
     assert batch.relations is not None
     roles = scorer(batch)
@@ -73,12 +117,14 @@ def training_loss(scorer: Scorer, batch: Batch, config: Config) -> Tensor:
         scorer.labels(roles, batch, batch.heads), relations, ignore_index=-1, reduction="sum"
     )
     labelled = (relations >= 0).sum()
-    loss = trees / annotated.clamp(min=1) + labels / labelled.clamp(min=1)
+    loss = trees / (annotated.clamp(min=1) if counts is None else max(1, counts.heads))
+    loss = loss + labels / (labelled.clamp(min=1) if counts is None else max(1, counts.relations))
     tag_scores = scorer.tags(roles)
     if tag_scores is not None and batch.upos is not None:
         upos = batch.upos.flatten().index_select(0, batch.cells)
         tags = functional.cross_entropy(tag_scores, upos, ignore_index=-1, reduction="sum")
-        loss = loss + tags / (upos >= 0).sum().clamp(min=1)
+        tagged = (upos >= 0).sum()
+        loss = loss + tags / (tagged.clamp(min=1) if counts is None else max(1, counts.upos))
     return loss
 
 

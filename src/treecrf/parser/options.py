@@ -2,7 +2,16 @@
 
 from typing import Literal
 
-__all__ = ["Decoder", "Encoder", "Loss", "Nonprojective", "Products", "Schedule", "Tags"]
+__all__ = [
+    "Decoder",
+    "Encoder",
+    "InputKind",
+    "Loss",
+    "Nonprojective",
+    "Products",
+    "Schedule",
+    "Tags",
+]
 
 Loss = Literal["local", "crf", "crf2o", "nonprojective"]
 """What training maximises: the probability of each head, or of the tree, in three families."""
@@ -12,6 +21,9 @@ Decoder = Literal["auto", "mbr", "viterbi", "mst"]
 
 Nonprojective = Literal["pseudo", "mst", "none"]
 """Crossing arcs: lifted and restored, decoded as they are, or not provided for."""
+
+InputKind = Literal["auto", "conllu", "tokens", "text", "jsonl", "parquet"]
+"""What a file to parse has in it; auto finds out."""
 
 Encoder = Literal["bilstm", "transformer"]
 """What reads a sentence."""

@@ -51,6 +51,7 @@ class Run:
         self.vocabulary = training.vocabulary
         self.vectors = training.vectors
         self.pretrained = training.pretrained
+        self.ranks = training.ranks
         self.optimisation = optimisation
         self.data = fingerprint(training.prepared.sentences)
         self.dev = fingerprint(training.dev)
@@ -70,7 +71,23 @@ class Run:
         """Whether the dev LAS has not risen for too long."""
         return bool(self.epochs) and self.epoch - self.epochs[-1].best_epoch >= self.config.patience
 
-    def begin(self) -> None:
+    def start(self, *, resume: bool) -> None:
+        """Begin or go on, as the process that leads finds it in the folder; the others follow."""
+        if not self.ranks.connected:
+            self._resume() if resume else self._begin()
+            return
+        optimisation = self.optimisation
+
+        def begun() -> tuple[dict[str, Tensor], int, list[Epoch], float]:
+            self._resume() if resume else self._begin()
+            tensors = {name: tensor.cpu() for name, tensor in optimisation.state().items()}
+            return tensors, optimisation.steps, self.epochs, self.seconds
+
+        tensors, steps, self.epochs, self.seconds = self.ranks.from_leader(begun)
+        if not self.ranks.leads:
+            optimisation.restore(tensors, steps)
+
+    def _begin(self) -> None:
         """Start anew; what another training has left in the folder goes.
 
         The settings come last: where they are, there is a checkpoint to go on from, with the
@@ -81,10 +98,10 @@ class Run:
         self._write_checkpoint()
         self._save_settings()
 
-    def resume(self) -> None:
+    def _resume(self) -> None:
         """Go on from the checkpoint in the folder, or begin where nothing has begun yet."""
         if not (self.folder / checkpoint.CONFIG).exists():
-            self.begin()
+            self._begin()
             return
         saved = checkpoint.load_checkpoint(self.folder)
         if saved is None:
@@ -130,7 +147,7 @@ class Run:
             seconds=self.seconds,
         )
         self.epochs.append(epoch)
-        if better:
+        if better and self.ranks.leads:
             weights = self.optimisation.averaged.state_dict()
             self._best = {name: tensor.clone() for name, tensor in weights.items()}
         if time.perf_counter() - self._written >= self._writing / _WRITING_SHARE:
@@ -158,6 +175,8 @@ class Run:
 
         Killed in between, training goes on from the older checkpoint and writes the same again.
         """
+        if not self.ranks.leads:
+            return
         started = time.perf_counter()
         if self._best is not None:
             checkpoint.save_weights(self.folder, self._best)

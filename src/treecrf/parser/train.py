@@ -15,10 +15,11 @@ from treecrf.parser.device import fast_products
 from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.parser.errors import ParserError
 from treecrf.parser.evaluation import DevSet
-from treecrf.parser.loss import training_loss
+from treecrf.parser.loss import count_words, training_loss
 from treecrf.parser.model import Scorer
 from treecrf.parser.optimisation import Optimisation
 from treecrf.parser.pretrained import Pretrained
+from treecrf.parser.ranks import ALONE, Ranks
 from treecrf.parser.run import Epoch, Run
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
@@ -27,6 +28,10 @@ __all__ = ["Epoch", "Step", "Training", "train"]
 
 # The mean loss is read from the device once in so many steps: reading it waits for the device.
 _REPORT_STEPS = 20
+
+
+def _say_nothing(_: object) -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +62,11 @@ class Training:
     pretrained: Pretrained | None
     """The transformer, where one reads the sentences."""
     device: torch.device
+    ranks: Ranks = ALONE
+    """The processes that train together: each is given all of this."""
     max_minutes: float | None = None
-    on_step: Callable[[Step], None] = field(default=lambda step: None)
-    on_epoch: Callable[[Epoch], None] = field(default=lambda epoch: None)
+    on_step: Callable[[Step], None] = field(default=_say_nothing)
+    on_epoch: Callable[[Epoch], None] = field(default=_say_nothing)
 
 
 @fast_products()
@@ -67,41 +74,47 @@ def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
     """Train until the dev LAS stops rising, and keep the best model in the folder.
 
     Everything random in an epoch follows from the seed and the number of the epoch, so that going
-    on from the last checkpoint gives what an uninterrupted run gives.
+    on from the last checkpoint gives what an uninterrupted run gives. Several processes take a part
+    of each batch: all have the same weights after each step, and the same count of steps as one.
     """
-    config = training.config
+    config, ranks = training.config, training.ranks
     scorer = training.scorer.to(training.device)
     encoded = encode(training.prepared.sentences, training.vocabulary, config)
     annotation = encode_annotation(training.prepared.sentences, training.vocabulary, config)
-    dev = DevSet(training.dev, training.vocabulary, config, device=training.device)
+    dev = DevSet(training.dev, training.vocabulary, config, device=training.device, ranks=ranks)
     per_epoch = len(shuffled_batches(encoded.lengths, tokens=config.batch_tokens, seed=0))
     optimisation = Optimisation(scorer, config, epoch_steps=per_epoch)
     run = Run(folder, training, optimisation)
-    run.resume() if resume else run.begin()
+    run.start(resume=resume)
     started = time.perf_counter() - run.seconds
     limit = float("inf") if training.max_minutes is None else 60 * training.max_minutes
 
     while run.epoch < config.epochs and not run.stopped and run.seconds < limit:
         epoch = run.epoch + 1
-        torch.manual_seed(config.seed * 1_000_003 + epoch)
-        batches = shuffled_batches(
-            encoded.lengths, tokens=config.batch_tokens, seed=config.seed * 1_000_003 + epoch
-        )
+        seed = config.seed * 1_000_003 + epoch
+        torch.manual_seed(seed + ranks.rank * 1_000_000_007)  # each drops other features
+        batches = shuffled_batches(encoded.lengths, tokens=config.batch_tokens, seed=seed)
         total = torch.zeros((), dtype=torch.float64, device=training.device)
         sentences = steps = 0
         epoch_started = time.perf_counter()
         scorer.train()
         for rows in batches:
-            batch = make_batch(encoded, rows, annotation=annotation, device=training.device)
-            loss = training_loss(scorer, batch, config)
-            loss.backward()
+            part = ranks.part_of(rows, encoded.lengths)
+            loss = torch.zeros((), device=training.device)
+            if len(part):
+                batch = make_batch(encoded, part, annotation=annotation, device=training.device)
+                counts = None if ranks.size == 1 else count_words(encoded, annotation, rows)
+                loss = training_loss(scorer, batch, config, counts=counts)
+                loss.backward()
+            total += ranks.add_gradients(optimisation.parameters, loss.detach())
             optimisation.step()
-            total += loss.detach()
             sentences += len(rows)
             steps += 1
             if steps % _REPORT_STEPS == 0 or steps == len(batches):
                 training.on_step(Step(epoch, sentences, float(total) / steps))
-            if time.perf_counter() - started > limit:
+            if training.max_minutes is not None and any(
+                ranks.add([time.perf_counter() - started > limit])
+            ):
                 break
         mean = float(total) / steps
         speed = sentences / (time.perf_counter() - epoch_started)
@@ -111,6 +124,6 @@ def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
                 f"learning_rate={config.learning_rate / 4:g})"
             )
         scores = dev.evaluate(optimisation.averaged)
-        run.seconds = time.perf_counter() - started
+        run.seconds = ranks.from_leader(lambda: time.perf_counter() - started)
         training.on_epoch(run.finish_epoch(mean, scores, speed))
     return run.end()

@@ -1,0 +1,53 @@
+"""`treecrf parse --engine ray`: the files of a corpus, on a cluster."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from treecrf.cli.formats import OutputFormat
+from treecrf.parser.errors import ParserError
+
+if TYPE_CHECKING:
+    from treecrf.parser.files import FileOptions
+
+__all__ = ["parse_corpus"]
+
+
+def parse_corpus(
+    model: Path,
+    patterns: list[str],
+    output: str,
+    *,
+    options: "FileOptions",
+    format: OutputFormat,
+    address: str | None,
+    concurrency: int | None,
+    gpus_per_worker: float | None,
+) -> None:
+    """Parse what is not parsed yet, show how far it is, and tell what could not be parsed."""
+    if not patterns:
+        raise typer.BadParameter("give FILEs or a pattern of them, such as 'corpus/*.conllu.gz'")
+    if "-" in patterns or output == "-":
+        raise typer.BadParameter("--engine ray goes from files to a folder: --output DIR")
+    if format not in ("conllu", "json"):
+        raise typer.BadParameter(f"--engine ray writes conllu or json, and no {format}")
+    try:
+        from treecrf.integrations.ray import Corpus, Pool
+    except ModuleNotFoundError as error:
+        raise ParserError(f"--engine ray needs {error.name}: pip install 'treecrf[ray]'") from None
+    from treecrf.cli.console import counted, track
+
+    corpus = Corpus(model, patterns, output=Path(output), options=options, format=format)
+    pool = Pool(address, concurrency, gpus_per_worker)
+    total = len(corpus.left)
+    sentences, problems = 0, []
+    for shard in track(corpus.parse(pool), counted(total, "file"), total=total):
+        sentences += shard.sentences
+        problems += [shard.problem] if shard.problem else []
+    if problems:
+        more = f"; {len(problems):,} of {total:,} files could not be parsed, the others are done"
+        raise ParserError(problems[0] + (more if total > 1 else ""))
+    done = len(corpus.shards) - total
+    before = f"; {counted(done, 'file')} had been parsed before" if done else ""
+    typer.echo(f"parsed {counted(total, 'file')}, {counted(sentences, 'sentence')}{before}")

@@ -1,0 +1,211 @@
+"""Corpora on a cluster: each worker of a Ray Data pool loads the model and takes file by file."""
+
+import contextlib
+import logging
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import ray
+import ray.data
+from ray.data import ActorPoolStrategy, DataContext
+from ray.exceptions import RayError
+
+from treecrf.integrations.shards import Shard, ShardFormat, claim_folder, find_shards, unfinished
+from treecrf.nn.storage import remove_temporary
+from treecrf.parser import ParserError, load
+from treecrf.parser.checkpoint import load_settings
+from treecrf.parser.files import FileOptions, parse_file
+from treecrf.segment.errors import SegmentError
+from treecrf.treebank import Sentence, TreebankError, write_conllu
+from treecrf.treebank.json_lines import write_json
+
+__all__ = ["Corpus", "ParsedShard", "Pool"]
+
+# Ray tries a file again when its worker dies, without end; this often, and it is the file.
+_DEATHS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """The workers to ask a cluster for."""
+
+    address: str | None = None
+    """Of the cluster; None starts one on this machine."""
+    concurrency: int | None = None
+    """Workers; None is as many as there are cores, or GPUs."""
+    gpus_per_worker: float | None = None
+    """None is one where the cluster has GPUs."""
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedShard:
+    """What became of a file."""
+
+    source: str
+    sentences: int
+    problem: str
+    """What is wrong with the file; empty where nothing is."""
+
+
+class Corpus:
+    """The files that patterns match, each of which goes to a file of its own in a folder."""
+
+    def __init__(
+        self,
+        model: Path,
+        patterns: Sequence[str],
+        *,
+        output: Path,
+        options: FileOptions,
+        format: ShardFormat = "conllu",
+    ) -> None:
+        load_settings(model)  # what is wrong with it is said here, not by each worker
+        self.model = Path(os.path.abspath(model))
+        self.options = options
+        self.format: ShardFormat = format
+        self.shards = find_shards(patterns, output, format=format)
+        claim_folder(output, self.model, options=options, format=format)
+        self.left = unfinished(self.shards)
+
+    def parse(self, pool: Pool | None = None) -> Iterator[ParsedShard]:
+        """Parse what is left, and tell of each file when it is done."""
+        if not self.left:
+            return
+        pool = pool or Pool()
+        started = _connect(pool)
+        try:
+            yield from self._run(pool)
+        except RayError as error:
+            problem = str(error).strip().splitlines()[-1]
+            raise ParserError(
+                f"Ray gave up: {problem}; the same command goes on with the files that are left"
+            ) from None
+        finally:
+            if started:
+                ray.shutdown()
+
+    def _run(self, pool: Pool) -> Iterator[ParsedShard]:
+        resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
+        gpus = pool.gpus_per_worker
+        if gpus is None:
+            gpus = 1.0 if resources.get("GPU") else 0.0
+        has = resources.get("GPU", 0) / gpus if gpus else resources.get("CPU", 1)
+        workers = min(pool.concurrency or max(1, int(has)), len(self.left))
+        _be_quiet()
+        # A block a file: a task is one file, which is tried again if its worker dies.
+        files = ray.data.from_items(
+            [{"source": shard.source, "target": shard.target} for shard in self.left],
+            override_num_blocks=len(self.left),
+        )
+        parsed = files.map_batches(
+            _Worker,
+            fn_constructor_kwargs={
+                "model": str(self.model),
+                "device": "cuda" if gpus else "cpu",
+                "options": self.options,
+                "format": self.format,
+            },
+            batch_size=1,
+            compute=ActorPoolStrategy(
+                min_size=1,
+                max_size=workers,
+                initial_size=workers,
+                max_tasks_in_flight_per_actor=2,
+            ),
+            num_cpus=1,
+            num_gpus=gpus,
+        )
+        for row in parsed.iter_rows():
+            yield ParsedShard(row["source"], row["sentences"], row["problem"])
+
+
+class _Worker:
+    """A parser in a process of its own."""
+
+    def __init__(self, *, model: str, device: str, options: FileOptions, format: str) -> None:
+        self.parser = load(model, device=device)
+        self.options = options
+        self.write = write_json if format == "json" else write_conllu
+
+    def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
+        """Parse the files of a batch; what is wrong with one is told, and is no reason to die."""
+        results: dict[str, list[Any]] = {"source": [], "sentences": [], "problem": []}
+        for source, target in zip(batch["source"], batch["target"], strict=True):
+            sentences, problem = self._parse(Shard(str(source), str(target)))
+            results["source"].append(str(source))
+            results["sentences"].append(sentences)
+            results["problem"].append(problem)
+        return results
+
+    def _parse(self, shard: Shard) -> tuple[int, str]:
+        if shard.deaths >= _DEATHS:
+            remove_temporary(Path(shard.target))
+            return 0, f"{shard.source}: {_DEATHS} workers died over it; is there memory enough?"
+        count = 0
+
+        def counted() -> Iterator[Sentence]:
+            nonlocal count
+            for sentence in parse_file(self.parser, shard.source, self.options):
+                count += 1
+                yield sentence
+
+        try:
+            self.write(counted(), shard.target)
+        except (TreebankError, ParserError, SegmentError) as error:
+            return count, str(error)
+        except OSError as error:
+            return count, f"{error.filename or shard.source}: {error.strerror or error}"
+        remove_temporary(Path(shard.target))  # of workers that died over this file
+        return count, ""
+
+
+def _connect(pool: Pool) -> bool:
+    """Join the cluster at the address or start one here; whether that was done."""
+    if ray.is_initialized():
+        return False
+    # What is told to others is for those who run a cluster to decide, not for a command.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    try:
+        with _silence():
+            if pool.address is not None:
+                ray.init(address=pool.address, **quiet)
+            else:
+                cores = max(os.cpu_count() or 1, pool.concurrency or 1)
+                ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
+    except (ConnectionError, RayError, ValueError) as error:
+        raise ParserError(
+            f"no Ray cluster at {pool.address!r}: {str(error).splitlines()[0]}; without --address "
+            "one is started on this machine"
+        ) from None
+    return True
+
+
+@contextlib.contextmanager
+def _silence() -> Iterator[None]:
+    """Nothing on standard error: compiled code writes there how much it is going to write there."""
+    if sys.stderr is None:
+        yield
+        return
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
+def _be_quiet() -> None:
+    """Progress is the command's to show."""
+    context = DataContext.get_current()
+    context.enable_progress_bars = False
+    context.print_on_execution_start = False
+    logging.getLogger("ray.data").setLevel(logging.ERROR)

@@ -1,0 +1,126 @@
+"""The files of a corpus: where each one's trees go, and which are there already."""
+
+import glob
+import hashlib
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from treecrf.nn.storage import remove_temporary, replace_file
+from treecrf.parser import checkpoint
+from treecrf.parser.errors import ParserError
+from treecrf.parser.files import FileOptions
+from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
+
+__all__ = ["Shard", "ShardFormat", "claim_folder", "find_shards", "unfinished"]
+
+ShardFormat: TypeAlias = Literal["conllu", "json"]
+
+_CLAIM = ".treecrf.json"
+_SUFFIXES = (".conllu", ".conll", ".txt", ".jsonl", ".ndjson", ".parquet")
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """A file of a corpus, and the file that its trees go to."""
+
+    source: str
+    target: str
+
+    @property
+    def done(self) -> bool:
+        """Whether its trees are there and it has not changed since; they are written at once."""
+        try:
+            return os.path.getmtime(self.target) >= os.path.getmtime(self.source)
+        except OSError:
+            return False
+
+    @property
+    def deaths(self) -> int:
+        """How many workers have died over it: each has left what it was writing."""
+        target = Path(self.target)
+        return len(list(target.parent.glob(f".{glob.escape(target.name)}.????????.tmp")))
+
+
+def find_shards(patterns: Sequence[str], output: Path, *, format: ShardFormat) -> list[Shard]:
+    """The files that patterns match, `**` for folders of any depth, in the order of their names.
+
+    In the output they lie as they do below what is fixed of their pattern. Paths are absolute:
+    another machine is in another folder.
+    """
+    shards: dict[str, Shard] = {}
+    for pattern in patterns:
+        found = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)))
+        if not found:
+            raise ParserError(f"{pattern}: no such file; quote a pattern, as in 'corpus/*.txt'")
+        root = _fixed_part(pattern)
+        for source in found:
+            name = _target_name(os.path.relpath(source, root), format)
+            target = os.path.abspath(output / name)
+            shard = Shard(os.path.abspath(source), target)
+            other = shards.setdefault(target, shard)
+            if other.source != shard.source:
+                raise ParserError(f"{other.source} and {shard.source} would both go to {target}")
+            if os.path.realpath(target) == os.path.realpath(source):
+                raise ParserError(f"{source}: its trees would take its place; name another folder")
+    return list(shards.values())
+
+
+def _fixed_part(pattern: str) -> str:
+    folder = os.path.dirname(pattern)
+    while glob.has_magic(folder):
+        folder = os.path.dirname(folder)
+    return folder or os.curdir
+
+
+def _target_name(name: str, format: ShardFormat) -> str:
+    packed = ".gz" if name.endswith(".gz") else ""
+    stem = name.removesuffix(".gz")
+    for suffix in _SUFFIXES:
+        stem = stem.removesuffix(suffix)
+    return f"{stem}.{'conllu' if format == 'conllu' else 'jsonl'}{packed}"
+
+
+def claim_folder(output: Path, model: Path, *, options: FileOptions, format: ShardFormat) -> None:
+    """Make the folder of a corpus, or go on with one whose files the same model makes as asked."""
+    made = {"model": _fingerprint(model), "options": asdict(options), "format": format}
+    if output.exists() and not output.is_dir():
+        raise ParserError(f"{output}: not a folder; a corpus of several files goes into one")
+    output.mkdir(parents=True, exist_ok=True)
+    claim = output / _CLAIM
+    if claim.exists():
+        try:
+            same = json.loads(claim.read_bytes()) == made
+        except ValueError:
+            same = False
+        if not same:
+            raise ParserError(
+                f"{output}: what is there was parsed by another model or with other options; name "
+                f"another folder, or remove it"
+            )
+        return
+    replace_file(claim, json.dumps(made).encode())
+
+
+def unfinished(shards: Sequence[Shard]) -> list[Shard]:
+    """Those that are still to do, the largest first, so that no worker is left with it at the end.
+
+    What a killed worker has left of them is removed.
+    """
+    left = [shard for shard in shards if not shard.done]
+    for shard in left:
+        Path(shard.target).parent.mkdir(parents=True, exist_ok=True)
+        remove_temporary(Path(shard.target))
+    return sorted(left, key=lambda shard: -os.path.getsize(shard.source))
+
+
+def _fingerprint(model: Path) -> str:
+    digest = hashlib.sha256()
+    names = (checkpoint.CONFIG, checkpoint.VOCABULARY, checkpoint.WEIGHTS, *SEGMENTER_FILES)
+    for name in names:
+        if (model / name).exists():
+            digest.update((model / name).read_bytes())
+    return digest.hexdigest()[:16]

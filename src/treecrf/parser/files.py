@@ -1,0 +1,111 @@
+"""The trees of a file, whatever is in it: the same for each engine that parses files."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING, cast
+
+from treecrf.parser.options import Decoder, InputKind
+from treecrf.parser.trees import with_written_probs
+from treecrf.treebank import Sentence
+from treecrf.treebank.documents import Document, document_file, read_documents
+from treecrf.treebank.files import File, open_source, read_chunks
+from treecrf.treebank.plain import look_at, parse_input, text_pieces
+
+if TYPE_CHECKING:
+    from treecrf.parser.predict import Parser
+
+__all__ = ["FileOptions", "parse_file", "read_input"]
+
+# Characters of documents that are cut into words together.
+_TOGETHER = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """What a file is, and what is wanted of it."""
+
+    input: InputKind = "auto"
+    text_column: str = "text"
+    """Of documents in JSON lines or Parquet."""
+    decoder: Decoder | None = None
+    keep_heads: bool = False
+    topk: int | None = None
+    probs: bool = False
+    """Whether sentences are given probabilities."""
+    write_probs: bool = False
+    """Whether CoNLL-U has them."""
+
+
+def parse_file(parser: "Parser", source: File, options: FileOptions) -> Iterator[Sentence]:
+    """The sentences of a file with their trees, in order; memory stays bounded."""
+    sentences = read_input(parser, source, options)
+    parsed: Iterable[Sentence]
+    if options.topk is not None:
+        parsed = _ranked(parser, sentences, options.topk, keep_heads=options.keep_heads)
+    else:
+        parsed = parser.parse_stream(
+            sentences,
+            keep_heads=options.keep_heads,
+            decoder=options.decoder,
+            probs=options.probs or options.write_probs,
+        )
+    yield from map(with_written_probs, parsed) if options.write_probs else parsed
+
+
+def read_input(parser: "Parser", source: File, options: FileOptions) -> Iterator[Sentence]:
+    """The sentences of a file of this kind, cut into words where it is raw text."""
+    kind = options.input
+    if kind == "auto" and isinstance(source, str):
+        kind = document_file(source) or kind
+    if kind in ("jsonl", "parquet"):
+        documents = read_documents(source, kind=kind, column=options.text_column)
+        yield from _sentences_of(parser, documents)
+        return
+    with open_source(source) as (stream, name):
+        if kind == "auto":
+            kind, stream = look_at(cast(IO[bytes], stream), name)
+            if kind == "tokens" and parser.has_segmenter:
+                kind = "text"
+        if kind == "conllu" or kind == "tokens":
+            yield from parse_input(read_chunks(stream), name, kind=kind, multiroot=True)
+        else:
+            pieces = text_pieces(cast(IO[bytes], stream), name)
+            yield from parser.segmenter.segment_stream(pieces)
+
+
+def _sentences_of(parser: "Parser", documents: Iterable[Document]) -> Iterator[Sentence]:
+    """The sentences of documents, the first of each with a comment that says so."""
+    for together in _groups(documents):
+        if parser.has_segmenter:
+            cut = parser.segmenter.segment_texts([document.text for document in together])
+        else:  # a sentence a line, as in a file of words
+            cut = [
+                list(parse_input(iter([chunk]), "", kind="tokens", multiroot=True))
+                for chunk in (document.text.encode(errors="replace") for document in together)
+            ]
+        for document, sentences in zip(together, cut, strict=True):
+            if sentences:
+                sentences[0].comments.insert(0, document.comment)
+            yield from sentences
+
+
+def _groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    group: list[Document] = []
+    characters = 0
+    for document in documents:
+        group.append(document)
+        characters += len(document.text)
+        if characters >= _TOGETHER:
+            yield group
+            group, characters = [], 0
+    if group:
+        yield group
+
+
+def _ranked(
+    parser: "Parser", sentences: Iterable[Sentence], k: int, *, keep_heads: bool
+) -> Iterator[Sentence]:
+    for trees in parser.parse_best(sentences, k, keep_heads=keep_heads):
+        for rank, tree in enumerate(trees, 1):
+            tree.comments.append(f"# rank = {rank}")
+            yield tree

@@ -1,0 +1,162 @@
+"""Processes that train together: how they meet, share a batch, and add up what they found."""
+
+import os
+import re
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TypeVar, cast
+
+import torch
+from torch import Tensor, distributed
+
+from treecrf.ops.threads import balanced_split
+from treecrf.parser.errors import ParserError
+from treecrf.parser.forms import Integers
+
+__all__ = ["ALONE", "LostRankError", "Ranks", "joined"]
+
+Value = TypeVar("Value")
+
+_PLACE = re.compile(r"^\[[^]]*\] ")  # in the source of what connects the processes
+
+
+class LostRankError(ParserError):
+    """Another process has ended before its time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranks:
+    """How many processes train together, and which of them this is.
+
+    Not DistributedDataParallel: a step calls several methods of the model, and a process may have
+    no sentence in it, and that takes neither. Gradients that are added up once a step are exact,
+    and a group of one process gives what no group gives.
+    """
+
+    rank: int = 0
+    size: int = 1
+    connected: bool = False
+
+    @property
+    def leads(self) -> bool:
+        """Whether this is the one process that reads, writes and prints."""
+        return self.rank == 0
+
+    def from_leader(self, make: Callable[[], Value]) -> Value:
+        """What the leader makes; where it fails it says so, and the others end quietly."""
+        if not self.connected:
+            return make()
+        sent: list[Value] = []
+        try:
+            if self.leads:
+                sent.append(make())
+        finally:  # after an error the others get nothing
+            message = [sent]
+            with self._talk():
+                distributed.broadcast_object_list(message)
+        if not message[0]:
+            raise SystemExit(2)
+        return message[0][0]
+
+    def part_of(self, rows: Integers, lengths: Integers) -> Integers:
+        """Which of these sentences are for this process: as many words for each; maybe none."""
+        if self.size == 1:
+            return rows
+        parts = balanced_split(lengths[rows].tolist(), self.size)
+        return rows[parts[self.rank]] if self.rank < len(parts) else rows[:0]
+
+    def add_gradients(self, parameters: Sequence[Tensor], loss: Tensor) -> Tensor:
+        """The loss of all processes; their gradients, added up, take the place of this one's."""
+        if not self.connected:
+            return loss
+        gradients = [
+            torch.zeros_like(weights) if weights.grad is None else weights.grad
+            for weights in parameters
+        ]
+        # One message a step: many small ones would take longer.
+        everything = torch.cat([*(gradient.flatten() for gradient in gradients), loss.view(1)])
+        with self._talk():
+            distributed.all_reduce(everything)
+        sizes = [gradient.numel() for gradient in gradients]
+        *sums, total = everything.split([*sizes, 1])
+        for weights, gradient in zip(parameters, sums, strict=True):
+            weights.grad = gradient.view_as(weights)
+        return total[0]
+
+    def add(self, counts: Sequence[int]) -> list[int]:
+        """The sum of the counts of all processes."""
+        if not self.connected:
+            return list(counts)
+        totals = torch.tensor(counts)  # on the host: nothing waits for a GPU
+        with self._talk():
+            distributed.all_reduce(totals)
+        return cast(list[int], totals.tolist())
+
+    @contextmanager
+    def _talk(self) -> Iterator[None]:
+        try:
+            yield
+        except torch.OutOfMemoryError:
+            raise
+        except RuntimeError as error:  # the name of its class depends on what connects them
+            reason = _PLACE.sub("", str(error).splitlines()[0]).split(". ")[0]
+            raise LostRankError(
+                f"process {self.rank} of {self.size}: another one has ended, or cannot be reached "
+                f"({reason}); --resume goes on with the training"
+            ) from None
+
+
+ALONE = Ranks()
+
+
+@contextmanager
+def joined(device: str) -> Iterator[tuple[Ranks, str]]:
+    """The processes that `torchrun` has started, and the device of this one; alone without it."""
+    if not (distributed.is_available() and distributed.is_torchelastic_launched()):
+        yield ALONE, device
+        return
+    ranks = Ranks(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), connected=True)
+    own = _own_device(device)
+    # Whoever waits for a process that has ended is in compiled code, where no handler of Python's
+    # is called: it has to end when torchrun tells it to.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    on_gpu = own.type == "cuda"
+    if on_gpu:
+        torch.cuda.set_device(own)
+    distributed.init_process_group(
+        "cpu:gloo,cuda:nccl" if on_gpu else "gloo", device_id=own if on_gpu else None
+    )
+    try:
+        yield ranks, str(own)
+    except ParserError as error:  # which all have found, but for those who lost another
+        if ranks.leads or isinstance(error, LostRankError):
+            raise
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        if ranks.leads:
+            raise
+        raise SystemExit(130) from None
+    distributed.destroy_process_group()
+
+
+def _own_device(name: str) -> torch.device:
+    """The device of this process among those of its machine."""
+    found = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    if name == "cpu" or (name == "auto" and not found):
+        return torch.device("cpu")
+    local, processes = int(os.environ["LOCAL_RANK"]), int(os.environ["LOCAL_WORLD_SIZE"])
+    problem = None
+    if name not in ("auto", "cuda"):
+        problem = f"--device {name} cannot be that of each process: several take cpu or cuda"
+    elif processes > found:
+        problem = (
+            f"{processes} processes and {found} GPUs: each takes its own, so --nproc-per-node is "
+            f"{found} at most, or --device cpu"
+        )
+    if problem is None:
+        return torch.device("cuda", local)
+    if local == 0:
+        raise ParserError(problem)
+    raise SystemExit(2)

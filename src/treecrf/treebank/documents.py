@@ -1,0 +1,91 @@
+"""Texts of documents: JSON lines, and Parquet, with a column of text and maybe one of names."""
+
+import contextlib
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from treecrf.treebank.errors import TreebankError
+from treecrf.treebank.files import File, decode, open_source, read_chunks, read_lines
+
+__all__ = ["Document", "DocumentFile", "document_file", "read_documents"]
+
+DocumentFile: TypeAlias = Literal["jsonl", "parquet"]
+
+_NAME = "id"
+_ROWS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A text, and its name where it has one."""
+
+    text: str
+    name: str | None = None
+
+    @property
+    def comment(self) -> str:
+        """What CoNLL-U has before its first sentence."""
+        name = " ".join((self.name or "").split())
+        return f"# newdoc id = {name}" if name else "# newdoc"
+
+
+def document_file(name: str) -> DocumentFile | None:
+    """The kind of a file of documents, by its name; None is another file."""
+    plain = name.removesuffix(".gz")
+    if plain.endswith((".jsonl", ".ndjson")):
+        return "jsonl"
+    return "parquet" if name.endswith(".parquet") else None
+
+
+def read_documents(source: File, *, kind: DocumentFile, column: str = "text") -> Iterator[Document]:
+    """The documents of a file, whose texts are in the column of this name."""
+    return _read_jsonl(source, column) if kind == "jsonl" else _read_parquet(source, column)
+
+
+def _read_jsonl(source: File, column: str) -> Iterator[Document]:
+    with open_source(source) as (file, name):
+        for number, line in read_lines(read_chunks(file), name):
+            if not line.strip():
+                continue
+            try:
+                record = json.loads(decode(line, name, number))
+            except json.JSONDecodeError as error:
+                problem = f"not a JSON object in a line of its own: {error}"
+                raise TreebankError(problem, source=name, line=number) from None
+            text = record.get(column) if isinstance(record, dict) else None
+            if not isinstance(text, str):
+                problem = f"no text called {column!r} in it; --text-column has another name"
+                raise TreebankError(problem, source=name, line=number)
+            yield Document(text, _name(record.get(_NAME)))
+
+
+def _read_parquet(source: File, column: str) -> Iterator[Document]:
+    try:
+        from pyarrow import ArrowException
+        from pyarrow.parquet import ParquetFile
+    except ModuleNotFoundError:
+        raise TreebankError("Parquet needs pyarrow: pip install 'treecrf[ray]'") from None
+
+    with open_source(source) as (file, name), contextlib.ExitStack() as stack:
+        try:
+            table = stack.enter_context(ParquetFile(file))
+            columns = table.schema_arrow.names
+            if column not in columns:
+                problem = f"no column called {column!r} but {', '.join(columns)}: see --text-column"
+                raise TreebankError(problem, source=name)
+            wanted = [column, *([_NAME] if _NAME in columns else [])]
+            for batch in table.iter_batches(_ROWS, columns=wanted):
+                for row in batch.to_pylist():
+                    if not isinstance(row[column], str | None):
+                        problem = f"the column {column!r} has no text; see --text-column"
+                        raise TreebankError(problem, source=name)
+                    yield Document(row[column] or "", _name(row.get(_NAME)))
+        except ArrowException as error:
+            problem = f"not Parquet that can be read: {str(error).splitlines()[0]}"
+            raise TreebankError(problem, source=name) from None
+
+
+def _name(value: object) -> str | None:
+    return str(value) if isinstance(value, str | int) else None

@@ -1,0 +1,176 @@
+"""`treecrf parse --engine ray`: two workers give what the local engine gives, if one dies too."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import COMMAND, ENVIRONMENT, misuse, problem, treecrf
+from treecrf.treebank import write_conllu
+from treecrf.treebank.generator import generate_treebank
+
+PATIENCE = 180  # seconds: on a busy machine everything takes long
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    """Sentences in some files of each kind."""
+    folder = tmp_path / "corpus"
+    folder.mkdir()
+    for number in range(4):
+        sentences = list(generate_treebank(60 + 20 * number, seed=number))
+        write_conllu(sentences, folder / f"trees{number}.conllu.gz")
+        lines = [" ".join(sentence.forms) for sentence in sentences]
+        (folder / f"words{number}.txt").write_text("".join(f"{line}\n" for line in lines))
+        records = [{"id": n, "text": f"{line}\n{line}"} for n, line in enumerate(lines[:20])]
+        (folder / f"records{number}.jsonl").write_text("\n".join(map(json.dumps, records)))
+    return folder
+
+
+def start(model: Path, corpus: Path, output: Path, *options: str) -> subprocess.Popen[str]:
+    command = [*COMMAND, "parse", "--model", str(model), "--engine", "ray"]
+    return subprocess.Popen(
+        [*command, "--input", f"{corpus}/*", "--output", str(output), *options],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT | {"TREECRF_TEST": output.name},
+    )
+
+
+def finish(run: subprocess.Popen[str]) -> tuple[int, str, str]:
+    try:
+        output, complaints = run.communicate(timeout=PATIENCE)
+    finally:
+        run.kill()
+    return run.returncode, output, complaints
+
+
+def workers(mark: str) -> Iterator[int]:
+    """The workers of a run that parse, which have its mark in their environment."""
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if not (folder / "cmdline").read_bytes().startswith(b"ray::MapWorker"):
+                continue  # or an actor of Ray's own
+            if f"TREECRF_TEST={mark}\0".encode() in (folder / "environ").read_bytes():
+                yield int(folder.name)
+        except OSError:  # it has ended
+            continue
+
+
+def assert_local(model: Path, corpus: Path, output: Path, *options: str) -> None:
+    """Each file is what the local engine makes of it, and nothing else is there."""
+    sources = {path.name.split(".")[0]: path for path in corpus.iterdir()}
+    results = {path.name.split(".")[0]: path for path in output.glob("[!.]*")}
+    assert sorted(results) == sorted(sources)
+    assert [path.name for path in output.glob(".*")] == [".treecrf.json"]
+    for name, path in results.items():
+        expected = output.parent / f"expected-{path.name}"
+        command = [*COMMAND, "parse", "--model", str(model), str(sources[name]), *options]
+        if name[-1] == "0":  # as a user would call it, the others faster
+            subprocess.run([*command, "-o", str(expected)], check=True, env=ENVIRONMENT)
+        else:
+            treecrf(*command[len(COMMAND) :], "-o", expected)
+        assert path.read_bytes() == expected.read_bytes(), name
+
+
+def test_files_in_and_the_same_files_out(model: Path, corpus: Path, tmp_path: Path) -> None:
+    output = tmp_path / "out"
+    result = finish(start(model, corpus, output, "--concurrency", "2", "--probs"))
+    assert result == (0, "parsed 12 files, 880 sentences\n", "")
+    assert_local(model, corpus, output, "--probs")
+    text = (output / "records0.conllu").read_text()
+    assert text.count("# newdoc id = ") == 20
+    # Of what is there nothing is parsed again, but for what was taken away or has changed.
+    times = {path.name: path.stat().st_mtime_ns for path in output.iterdir()}
+    (output / "words1.conllu").unlink()
+    result = finish(start(model, corpus, output, "--concurrency", "1", "--probs"))
+    done = "parsed 1 file, 80 sentences; 11 files had been parsed before\n"
+    assert result == (0, done, "")
+    after = {path.name: path.stat().st_mtime_ns for path in output.iterdir()}
+    assert {name for name in after if after[name] != times[name]} == {"words1.conllu"}
+    line = problem("parse", f"{corpus}/*", "-m", model, "--engine", "ray", "-o", output)
+    assert "was parsed by another model or with other options" in line
+
+
+@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes in /proc")
+def test_a_worker_that_dies_loses_nothing(model: Path, tmp_path: Path) -> None:
+    corpus, output = tmp_path / "corpus", tmp_path / f"out-{uuid.uuid4()}"
+    corpus.mkdir()
+    block = list(generate_treebank(500, seed=1))
+    for number in range(6):
+        write_conllu(block[number:] * 4, corpus / f"part{number}.conllu")
+    run = start(model, corpus, output, "--concurrency", "2")
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not list(output.glob(".part*.tmp")) or not (found := list(workers(output.name))):
+            assert run.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        os.kill(found[0], signal.SIGKILL)
+    finally:
+        result = finish(run)
+    sentences = sum(4 * (500 - number) for number in range(6))
+    assert result[0] == 0, result
+    assert result[1].endswith(f"parsed 6 files, {sentences:,} sentences\n")  # Ray tells of it
+    assert_local(model, corpus, output)
+
+
+def test_what_is_wrong_with_one_file_is_told_when_the_others_are_done(
+    model: Path, tmp_path: Path
+) -> None:
+    corpus, output = tmp_path / "corpus", tmp_path / "out"
+    corpus.mkdir()
+    for number in range(2):
+        write_conllu(generate_treebank(5, seed=number), corpus / f"good{number}.conllu")
+    (corpus / "bad.conllu").write_text("1\tbad\n\n")
+    code, printed, complaints = finish(start(model, corpus, output, "--concurrency", "1"))
+    assert (code, printed) == (2, "")
+    assert complaints.startswith(f"{corpus}/bad.conllu:1: 10 columns expected")
+    assert complaints.endswith("; 1 of 3 files could not be parsed, the others are done\n")
+    assert sorted(path.name for path in output.glob("[!.]*")) == ["good0.conllu", "good1.conllu"]
+
+
+def test_options_that_do_not_go_together(model: Path, tmp_path: Path) -> None:
+    ray = ("parse", "-m", model, "--engine", "ray")
+    assert misuse(*ray, "-o", tmp_path).startswith("give FILEs or a pattern of them")
+    assert misuse(*ray, "a.txt").startswith("--engine ray goes from files to a folder")
+    assert misuse(*ray, "-", "-o", tmp_path).startswith("--engine ray goes from files")
+    told = misuse(*ray, "a.txt", "-o", tmp_path, "--format", "svg")
+    assert told == "--engine ray writes conllu or json, and no svg"
+    assert "takes no --text, --workers or --device" in misuse(*ray, "a.txt", "--device", "cpu")
+    here = ("parse", "-m", model)
+    assert misuse(*here, "a.txt", "b.txt").startswith("give one FILE; several go with --engine ray")
+    assert "a pattern of files goes with --engine ray" in misuse(*here, "--input", "corpus/*.txt")
+    assert misuse(*here, "a.txt", "--concurrency", 2).endswith("go with --engine ray")
+    assert problem(*ray, f"{tmp_path}/*.txt", "-o", tmp_path / "out").endswith(
+        "no such file; quote a pattern, as in 'corpus/*.txt'"
+    )
+
+
+def test_without_ray_the_extra_is_named(model: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['ray'] = None\n"
+        "from treecrf.cli.app import main; sys.argv[0] = 'treecrf'; main()"
+    )
+    options = ["parse", "a.txt", "-m", str(model), "--engine", "ray", "-o", str(tmp_path)]
+    result = subprocess.run([sys.executable, "-c", code, *options], capture_output=True, text=True)
+    assert result.returncode == 2
+    assert result.stderr == "--engine ray needs ray: pip install 'treecrf[ray]'\n"
+
+
+def test_documents_are_parsed_here_as_well(model: Path, corpus: Path, tmp_path: Path) -> None:
+    text = treecrf("parse", corpus / "records0.jsonl", "-m", model).stdout
+    assert text.count("# newdoc id = ") == 20
+    lines = (corpus / "words0.txt").read_text().splitlines()[:20]
+    assert text.count("# text = ") == 40
+    assert [line for line in text.splitlines() if line.startswith("# text = ")][::2] == [
+        f"# text = {line}" for line in lines
+    ]

@@ -1,0 +1,91 @@
+"""Documents of JSON lines and Parquet: their texts, their names, and what is wrong with them."""
+
+import gzip
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from treecrf.treebank import TreebankError
+from treecrf.treebank.documents import Document, DocumentFile, document_file, read_documents
+
+RECORDS = [{"id": "a 1", "text": "A dog."}, {"text": ""}, {"id": 7, "text": "Zwei\nZeilen"}]
+EXPECTED = [Document("A dog.", "a 1"), Document("", None), Document("Zwei\nZeilen", "7")]
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.jsonl", "jsonl"),
+        ("a.jsonl.gz", "jsonl"),
+        ("a.ndjson", "jsonl"),
+        ("a.parquet", "parquet"),
+        ("a.txt", None),
+        ("-", None),
+    ],
+)
+def test_files_are_known_by_their_names(name: str, kind: DocumentFile | None) -> None:
+    assert document_file(name) == kind
+
+
+def test_json_lines(tmp_path: Path) -> None:
+    text = "\n\n".join(json.dumps(record) for record in RECORDS) + "\n"
+    for path in (tmp_path / "a.jsonl", tmp_path / "a.jsonl.gz"):
+        data = text.encode()
+        path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+        assert list(read_documents(path, kind="jsonl")) == EXPECTED
+    assert [document.comment for document in EXPECTED] == [
+        "# newdoc id = a 1",
+        "# newdoc",
+        "# newdoc id = 7",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ("{", "not a JSON object in a line of its own"),
+        ("[1]", "no text called 'text' in it; --text-column"),
+        ('{"text": 3}', "no text called 'text' in it; --text-column"),
+        ('{"body": "a"}', "no text called 'text' in it; --text-column"),
+    ],
+)
+def test_a_line_without_text_is_named(line: str, problem: str, tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "a"}\n' + line + "\n")
+    with pytest.raises(TreebankError) as error:
+        list(read_documents(path, kind="jsonl"))
+    assert str(error.value).startswith(f"{path}:2: {problem}")
+
+
+def test_parquet(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    texts = [record["text"] for record in RECORDS]
+    parquet.write_table(pyarrow.table({"id": ["a 1", None, "7"], "text": texts}), path)
+    assert list(read_documents(path, kind="parquet")) == EXPECTED
+    parquet.write_table(pyarrow.table({"body": texts, "size": [1, 2, 3]}), path)
+    with pytest.raises(TreebankError, match="no column called 'text' but body, size: see"):
+        list(read_documents(path, kind="parquet"))
+    with pytest.raises(TreebankError, match="the column 'size' has no text"):
+        list(read_documents(path, kind="parquet", column="size"))
+    path.write_bytes(b"something else")
+    with pytest.raises(TreebankError, match=r"a\.parquet: not Parquet that can be read"):
+        list(read_documents(path, kind="parquet"))
+
+
+def test_without_pyarrow_the_extra_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.parquet").write_bytes(b"")
+    code = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "from treecrf.treebank import TreebankError\n"
+        "from treecrf.treebank.documents import read_documents\n"
+        "try: list(read_documents(sys.argv[1], kind='parquet'))\n"
+        "except TreebankError as error: print(error)"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "a.parquet")]
+    result = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert result.stdout == "Parquet needs pyarrow: pip install 'treecrf[ray]'\n"
