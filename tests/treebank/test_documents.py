@@ -81,10 +81,10 @@ def test_without_pyarrow_the_extra_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_bytes(b"")
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"
-        "from treecrf.treebank import TreebankError\n"
+        "from treecrf.extras import MissingExtraError\n"
         "from treecrf.treebank.documents import read_documents\n"
         "try: list(read_documents(sys.argv[1], kind='parquet'))\n"
-        "except TreebankError as error: print(error)"
+        "except MissingExtraError as error: print(error)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "a.parquet")]
     result = subprocess.run(command, capture_output=True, text=True, check=True)

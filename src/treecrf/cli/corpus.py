@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from treecrf.cli.formats import OutputFormat
+from treecrf.extras import needs_extra
 from treecrf.parser.errors import ParserError
 
 if TYPE_CHECKING:
@@ -32,10 +33,8 @@ def parse_corpus(
         raise typer.BadParameter("--engine ray goes from files to a folder: --output DIR")
     if format not in ("conllu", "json"):
         raise typer.BadParameter(f"--engine ray writes conllu or json, and no {format}")
-    try:
+    with needs_extra("ray", "--engine ray"):
         from treecrf.integrations.ray import Corpus, Pool
-    except ModuleNotFoundError as error:
-        raise ParserError(f"--engine ray needs {error.name}: pip install 'treecrf[ray]'") from None
     from treecrf.cli.console import counted, track
 
     corpus = Corpus(model, patterns, output=Path(output), options=options, format=format)

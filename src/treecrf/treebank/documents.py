@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from treecrf.extras import needs_extra
 from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.files import File, decode, open_source, read_chunks, read_lines
 
@@ -62,11 +63,9 @@ def _read_jsonl(source: File, column: str) -> Iterator[Document]:
 
 
 def _read_parquet(source: File, column: str) -> Iterator[Document]:
-    try:
+    with needs_extra("ray", "Parquet"):
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
-    except ModuleNotFoundError:
-        raise TreebankError("Parquet needs pyarrow: pip install 'treecrf[ray]'") from None
 
     with open_source(source) as (file, name), contextlib.ExitStack() as stack:
         try:
