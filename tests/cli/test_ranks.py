@@ -27,7 +27,7 @@ PATIENCE = 120  # seconds: on a busy machine everything takes long
 
 @pytest.fixture(scope="session")
 def data(shared: Callable[[str, Make], Path]) -> list[str]:
-    """Where the sentences of a generated treebank are, some with crossing arcs."""
+    """The options that name a generated treebank."""
 
     def make(folder: Path) -> None:
         folder.mkdir()
