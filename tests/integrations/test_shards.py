@@ -7,7 +7,7 @@ import pytest
 
 from tests.parser.models import SMALL, random_parser
 from treecrf.integrations.shards import Shard, claim_folder, find_shards, unfinished
-from treecrf.parser import ParserError
+from treecrf.parser import ParserError, checkpoint
 from treecrf.parser.files import FileOptions
 
 
@@ -79,3 +79,12 @@ def test_a_folder_is_of_one_model_and_its_options(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ParserError, match="not a folder"):
         claim_folder(tmp_path / "file", first, options=plain, format="conllu")
+
+
+def test_a_model_in_several_files_is_told_from_another(tmp_path: Path) -> None:
+    for seed in (1, 2):
+        parser = random_parser(SMALL, seed=seed)
+        parser.save(tmp_path / str(seed))
+        checkpoint.save_compact(tmp_path / str(seed), parser.scorer.state_dict(), "half")
+    assert not (tmp_path / "1" / checkpoint.WEIGHTS).exists()
+    assert checkpoint.model_digest(tmp_path / "1") != checkpoint.model_digest(tmp_path / "2")

@@ -23,7 +23,6 @@ def annotate(
             "sentence a line.",
         ),
     ],
-    model: Model,
     out: Annotated[
         str,
         typer.Option(
@@ -32,6 +31,7 @@ def annotate(
             "annotation goes on.",
         ),
     ],
+    model: Model = None,
     order: Annotated[
         Literal["entropy", "least-certain", "corpus"],
         typer.Option(

@@ -220,7 +220,7 @@ def _parse_with_workers(
         probs=options.write_probs,
     )
     with open_target(output) as write:
-        for piece in track(pieces, "megabytes"):
+        for piece in track(pieces, "pieces"):
             write(piece)
 
 

@@ -1,7 +1,6 @@
 """The files of a corpus: where each one's trees go, and which are there already."""
 
 import glob
-import hashlib
 import json
 import os
 from collections.abc import Sequence
@@ -13,7 +12,6 @@ from treecrf.nn.storage import remove_temporary, replace_file
 from treecrf.parser import checkpoint
 from treecrf.parser.errors import ParserError
 from treecrf.parser.files import FileOptions
-from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 
 __all__ = ["Shard", "ShardFormat", "claim_folder", "find_shards", "unfinished"]
 
@@ -86,7 +84,7 @@ def _target_name(name: str, format: ShardFormat) -> str:
 
 def claim_folder(output: Path, model: Path, *, options: FileOptions, format: ShardFormat) -> None:
     """Make the folder of a corpus, or go on with one whose files the same model makes as asked."""
-    made = {"model": _fingerprint(model), "options": asdict(options), "format": format}
+    made = {"model": checkpoint.model_digest(model), "options": asdict(options), "format": format}
     if output.exists() and not output.is_dir():
         raise ParserError(f"{output}: not a folder; a corpus of several files goes into one")
     output.mkdir(parents=True, exist_ok=True)
@@ -115,12 +113,3 @@ def unfinished(shards: Sequence[Shard]) -> list[Shard]:
         Path(shard.target).parent.mkdir(parents=True, exist_ok=True)
         remove_temporary(Path(shard.target))
     return sorted(left, key=lambda shard: -os.path.getsize(shard.source))
-
-
-def _fingerprint(model: Path) -> str:
-    digest = hashlib.sha256()
-    names = (checkpoint.CONFIG, checkpoint.VOCABULARY, checkpoint.WEIGHTS, *SEGMENTER_FILES)
-    for name in names:
-        if (model / name).exists():
-            digest.update((model / name).read_bytes())
-    return digest.hexdigest()[:16]

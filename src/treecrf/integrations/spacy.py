@@ -164,7 +164,9 @@ class TreeCRFComponent:
             return self
         with TemporaryDirectory() as name:
             for file, content in srsly.msgpack_loads(data).items():
-                path = Path(name, file)
+                path = Path(name, file).resolve()
+                if not path.is_relative_to(Path(name).resolve()):
+                    raise ValueError(f"these are no files of a model: {file!r} lies outside of it")
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(content)
             self._parser = treecrf.load(name, device=self.device)

@@ -1,5 +1,6 @@
 """Weights and other files of models on disk: safetensors, written whole or not at all."""
 
+import glob
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,7 +31,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 def remove_temporary(path: Path) -> None:
     """Remove what is left of a file that was being written when the process was killed."""
-    for temporary in path.parent.glob(f".{path.name}.????????.tmp"):
+    for temporary in path.parent.glob(f".{glob.escape(path.name)}.????????.tmp"):
         temporary.unlink(missing_ok=True)
 
 

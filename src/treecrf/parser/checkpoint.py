@@ -1,5 +1,6 @@
 """Model folders and checkpoints on disk: safetensors, TOML and JSON, whole or not at all."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -31,6 +32,7 @@ __all__ = [
     "load_settings",
     "load_vectors",
     "load_weights",
+    "model_digest",
     "remove_model",
     "replace_file",
     "save_checkpoint",
@@ -232,3 +234,15 @@ def _load(path: Path, form: str) -> tuple[dict[str, Tensor], dict[str, str]]:
         return load_tensors(path, form)
     except StorageError as error:
         raise ParserError(str(error)) from None
+
+
+def model_digest(folder: Path) -> str:
+    """What tells a model from every other, and from itself before more training."""
+    digest = hashlib.sha256()
+    patterns = (CONFIG, VOCABULARY, WEIGHTS, SHARDS, VECTORS, f"{ENCODER}/*", *SEGMENTER_FILES)
+    for pattern in patterns:
+        for path in sorted(folder.glob(pattern)):
+            digest.update(f"{path.name}\n".encode())
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()

@@ -113,7 +113,7 @@ def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
             if steps % _REPORT_STEPS == 0 or steps == len(batches):
                 training.on_step(Step(epoch, sentences, float(total) / steps))
             if training.max_minutes is not None and any(
-                ranks.add([time.perf_counter() - started > limit])
+                ranks.add([int(time.perf_counter() - started > limit)])
             ):
                 break
         mean = float(total) / steps

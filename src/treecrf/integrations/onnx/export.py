@@ -8,10 +8,11 @@ import torch
 
 import treecrf
 from treecrf.integrations.onnx.network import scorer_graph
-from treecrf.integrations.onnx.runtime import FORMAT, GRAPH, GraphScorer, digest_of
+from treecrf.integrations.onnx.runtime import FORMAT, GRAPH, GraphScorer
 from treecrf.nn.storage import replace_file
 from treecrf.parser.batch import Batch, make_batch
 from treecrf.parser.bundled import BUNDLED, model_folder
+from treecrf.parser.checkpoint import model_digest
 from treecrf.parser.encoding import encode
 from treecrf.parser.errors import ParserError
 from treecrf.parser.model import Scorer
@@ -39,7 +40,7 @@ def export_onnx(
     assert isinstance(parser.scorer, Scorer)
     properties = {
         "format": FORMAT,
-        "digest": digest_of(folder),
+        "digest": model_digest(folder),
         "treecrf": treecrf.__version__,
     }
     data = scorer_graph(parser.scorer, properties).SerializeToString()

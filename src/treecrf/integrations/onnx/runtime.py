@@ -1,6 +1,5 @@
 """Parsers whose scores an ONNX graph computes, on the CPU; trees are decoded as ever."""
 
-import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ from treecrf.extras import needs_extra
 from treecrf.integrations.onnx.inputs import graph_inputs
 from treecrf.parser.batch import Batch
 from treecrf.parser.bundled import model_folder
-from treecrf.parser.checkpoint import load_settings
+from treecrf.parser.checkpoint import load_settings, model_digest
 from treecrf.parser.decode import FACTORED_CELLS
 from treecrf.parser.errors import ParserError
 from treecrf.parser.model import Roles
@@ -20,7 +19,7 @@ from treecrf.parser.predict import Parser
 with needs_extra("onnx", "ONNX"):
     import onnxruntime
 
-__all__ = ["FORMAT", "GRAPH", "GraphScorer", "digest_of", "load_onnx"]
+__all__ = ["FORMAT", "GRAPH", "GraphScorer", "load_onnx"]
 
 GRAPH = "model.onnx"  # of a model folder, where no other file is named
 FORMAT = "treecrf onnx 1"
@@ -43,20 +42,9 @@ def load_onnx(
             f"{file}: no such file: treecrf export --model {folder} --onnx {file} writes it"
         )
     scorer = GraphScorer(file.read_bytes(), name=str(file))
-    if scorer.digest != digest_of(folder):
+    if scorer.digest != model_digest(folder):
         raise ParserError(f"{file}: this graph is not of the model {folder}: export it again")
     return Parser(config, vocabulary, {}, network=scorer, device="cpu", folder=folder)
-
-
-def digest_of(folder: Path) -> str:
-    """What tells a model from every other, and from itself before more training."""
-    digest = hashlib.sha256()
-    for pattern in ("config.toml", "vocab.json", "model*.safetensors", "vectors*.safetensors"):
-        for path in sorted(folder.glob(pattern)):
-            digest.update(f"{path.name}\n".encode())
-            with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
-    return digest.hexdigest()
 
 
 class GraphScorer:
