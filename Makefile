@@ -25,8 +25,9 @@ help: ## list these commands
 
 # The English model is in a release; a copy without it draws what a tiny parser makes of the examples.
 ifneq ($(wildcard src/treecrf/models/en/model*.safetensors),)
+parse: export TEXT := $(TEXT)# so that the shell leaves quotes in it alone
 parse: $(INSTALLED) ## parse a sentence and draw its tree (TEXT=...)
-	@$(BIN)/treecrf parse --text "$(TEXT)" --format tree
+	@$(BIN)/treecrf parse --text "$$TEXT" --format tree
 else
 parse: $(DEMO)/model/model.safetensors
 	@$(BIN)/treecrf parse examples/sentences.txt --model $(DEMO)/model --probs -o $(DEMO)/parsed.conllu

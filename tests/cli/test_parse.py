@@ -265,3 +265,8 @@ def test_options_that_do_not_go_together(model: Path) -> None:
     line = misuse("parse", GOLDEN, "-m", model, "--topk", 2, "--decoder", "mbr")
     assert line == "--topk lists the best trees; it takes no --decoder"
     assert "--topk" in misuse("parse", GOLDEN, "-m", model, "--topk", 0)
+
+
+def test_text_is_never_taken_for_a_treebank(model: Path) -> None:
+    assert treecrf("parse", "--text", "\t\n", "-m", model).stdout == ""
+    assert "not UTF-8" in problem("parse", "--text", "caf\udce9 is nice", "-m", model)

@@ -13,6 +13,7 @@ from hypothesis import given
 from tests.treebank.strategies import files
 from treecrf.treebank import Sentence, TreebankError, read_conllu, read_sentences, read_tokens
 from treecrf.treebank.files import File
+from treecrf.treebank.plain import read_text
 
 Reader = Callable[[File], Iterator[Sentence]]
 
@@ -209,3 +210,16 @@ def test_every_well_formed_file_is_conllu(text: str) -> None:
 
     expected = list(read_conllu(io.BytesIO(text.encode())))
     assert list(read_sentences(Dribble(text.encode()))) == expected
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes(b"\xef\xbb\xbfHello")
+    assert "".join(read_text(path)) == "Hello"
+
+
+def test_utf_16_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "text.txt"
+    path.write_bytes("Hello".encode("utf-16"))
+    with pytest.raises(TreebankError, match="this is UTF-16, not UTF-8"):
+        list(read_text(path))

@@ -171,9 +171,13 @@ def parse(
         raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
     if files and len(files) > 1:
         raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
+    parser = load_parser(model, device=device, runtime=runtime, onnx=onnx)
+    if text is not None and options.input == "auto":  # nobody types CoNLL-U
+        options = replace(options, input="text" if parser.has_segmenter else "tokens")
     _parse_here(
-        load_parser(model, device=device, runtime=runtime, onnx=onnx),
-        files[0] if files else BytesIO((text or "").encode()),
+        parser,
+        # What is not UTF-8 came in as half characters, and is told as for a file.
+        files[0] if files else BytesIO((text or "").encode(errors="surrogateescape")),
         output,
         options=options,
         format=written,

@@ -81,7 +81,7 @@ def read_text(source: File) -> Iterator[str]:
 
 def text_pieces(file: IO[bytes], name: str) -> Iterator[str]:
     """The text of a file that is open."""
-    decoder = codecs.getincrementaldecoder("utf-8")()
+    decoder = codecs.getincrementaldecoder("utf-8-sig")()  # a byte order mark is no text
     read = getattr(file, "read1", file.read)
     place = 0
     try:
@@ -91,6 +91,8 @@ def text_pieces(file: IO[bytes], name: str) -> Iterator[str]:
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
         problem = f"not UTF-8: {error.reason}, near byte {place + error.start:,}"
+        if place == 0 and error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            problem = "this is UTF-16, not UTF-8; iconv -f UTF-16 -t UTF-8 makes it so"
         raise TreebankError(problem, source=name) from None
 
 
