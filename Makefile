@@ -9,6 +9,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEMO := build/demo
+# Without what Material says of mkdocs in general each time.
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -115,6 +117,13 @@ check-long-text: $(INSTALLED) ## parse 10 MB of text on one line, and watch the 
 
 check-kills: $(INSTALLED) ## kill twenty trainings at random moments, and go on with them
 	@KILLED_RUNS=20 $(BIN)/python -m pytest -q tests/cli/test_resume.py -k killed $(ARGS)
+
+docs: $(INSTALLED) ## build the documentation as a site in build/site; a warning is an error
+	@$(MKDOCS) build --strict --quiet
+	@echo "build/site/index.html"
+
+docs-serve: $(INSTALLED) ## show the site at http://127.0.0.1:8000, built again when a page changes
+	@$(MKDOCS) serve --strict
 
 screenshots: $(DEMO)/model/model.safetensors ## make the pictures of the pages in docs/ again (wants Chromium)
 	@$(BIN)/python -m tests.serve.screenshots $(DEMO)/model $(DEMO)/dev.conllu docs/images

@@ -21,6 +21,7 @@ ELSEWHERE = {
 }
 
 _FORMULA = re.compile(r'<(span|div) class="arithmatex">\\[(\[](.*?)\\[)\]]</\1>', re.DOTALL)
+_JOINED = r"<mo>\1\2</mo>"
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -63,6 +64,6 @@ def formula(escaped: str, *, block: bool) -> str:
     if block:
         tex = tex.replace(r"\sum_", r"\sum\limits_")
     mathml = convert(tex, display="block" if block else "inline")
-    # An operator that was named one is wrapped twice, and a function touches its argument.
-    mathml = re.sub(r"<mo><mrow>(<mo>[^<]*</mo>)</mrow></mo>", r"\1", mathml)
+    # A relation of two signs is one operator, and a function does not touch its argument.
+    mathml = re.sub(r"<mo><mrow><mo>([^<]*)</mo></mrow></mo><mo>([^<]*)</mo>", _JOINED, mathml)
     return mathml.replace("<mi>log</mi>", '<mi>log</mi><mspace width="0.17em" />')
