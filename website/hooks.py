@@ -38,11 +38,10 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def as_page(name: str, text: str) -> str:
-    """The text with links from where the page is; of the README, what a front page does not say."""
+    """The text with links from where the page is; of the README, all but its list of pages."""
     text = re.sub(r'(\]\(|src=")docs/', r"\1", text)
     if name == "start.md":
         text = text.replace("# treecrf\n", "# Quick start\n", 1).partition("\n## More\n")[0]
-        text = re.sub(r"<img [^>]*>\n\n", "", text)
     return text
 
 
