@@ -9,7 +9,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEMO := build/demo
-# Without what Material says of mkdocs in general each time.
+# Without the notice that Material's support ends, which CONTRIBUTING.md has, each time.
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
 .DEFAULT_GOAL := help
