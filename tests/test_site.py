@@ -4,10 +4,13 @@ import os
 import re
 import subprocess
 import sys
+from dataclasses import fields
 from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from treecrf.parser import Config
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -68,3 +71,11 @@ def test_the_reference_has_every_public_name(site: Path, part: str) -> None:
     described = {name.rpartition(".")[2] for name in re.findall(r'<h2 id="(treecrf\.[^"]+)"', text)}
     public = set(import_module(f"treecrf{part}").__all__) - {"__version__"}
     assert public <= described
+
+
+def test_the_reference_says_what_settings_are(site: Path) -> None:
+    page = (site / "reference" / "parser.html").read_text(encoding="utf-8")
+    for field in fields(Config):
+        assert f'id="treecrf.parser.Config.{field.name}"' in page
+    assert fields(Config)[0].metadata["text"] in page
+    assert "setting(" not in page
