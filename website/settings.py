@@ -1,4 +1,4 @@
-"""What griffe is told of settings: fields made by `setting` have a default and say what they are."""
+"""What griffe is told of settings: a field made by `setting` has a default, and says what it is."""
 
 import ast
 
