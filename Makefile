@@ -118,9 +118,9 @@ check-long-text: $(INSTALLED) ## parse 10 MB of text on one line, and watch the 
 check-kills: $(INSTALLED) ## kill twenty trainings at random moments, and go on with them
 	@KILLED_RUNS=20 $(BIN)/python -m pytest -q tests/cli/test_resume.py -k killed $(ARGS)
 
+# Not --quiet, with which --strict does not see the warnings.
 docs: $(INSTALLED) ## build the documentation as a site in build/site; a warning is an error
-	@$(MKDOCS) build --strict --quiet
-	@echo "build/site/index.html"
+	@$(MKDOCS) build --strict
 
 docs-serve: $(INSTALLED) ## show the site at http://127.0.0.1:8000, built again when a page changes
 	@$(MKDOCS) serve --strict

@@ -22,8 +22,9 @@ FORMULA = re.compile(r"\$\$.+?\$\$|\$[^$\n]+\$")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Its folder; a link or an anchor that leads nowhere, or a page outside `nav`, is an error."""
     folder = tmp_path_factory.mktemp("site")
+    # Not --quiet, with which --strict does not see the warnings.
     run = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)],
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT,
         env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
         capture_output=True,

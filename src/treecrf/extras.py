@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 __all__ = ["MissingExtraError", "installed_packages", "needs_extra"]
 
-_FOR_DEVELOPERS = ("bench", "dev", "experiments")  # extras that no user misses anything without
+_FOR_DEVELOPERS = ("bench", "dev", "docs", "experiments")  # extras that no user misses anything without
 
 
 class MissingExtraError(ImportError):
