@@ -132,5 +132,5 @@ fuzz: $(INSTALLED) ## read 100,000 mutated files
 	@FUZZ_EXAMPLES=100000 $(BIN)/python -m pytest -q tests/treebank/test_fuzz.py $(ARGS)
 
 clean: ## delete caches (Numba's kernels too) and build outputs; .venv stays
-	@find src tests benchmarks experiments -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find src tests benchmarks experiments website -name __pycache__ -type d -prune -exec rm -rf {} +
 	@rm -rf build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
