@@ -9,6 +9,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 DEMO := build/demo
+# Without the notice that Material's support ends, which CONTRIBUTING.md has, each time.
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -117,6 +119,13 @@ check-long-text: $(INSTALLED) ## parse 10 MB of text on one line, and watch the 
 check-kills: $(INSTALLED) ## kill twenty trainings at random moments, and go on with them
 	@KILLED_RUNS=20 $(BIN)/python -m pytest -q tests/cli/test_resume.py -k killed $(ARGS)
 
+# Not --quiet, with which --strict does not see the warnings.
+docs: $(INSTALLED) ## build the documentation as a site in build/site; a warning is an error
+	@$(MKDOCS) build --strict
+
+docs-serve: $(INSTALLED) ## show the site at http://127.0.0.1:8000, built again when a page changes
+	@$(MKDOCS) serve --strict
+
 screenshots: $(DEMO)/model/model.safetensors ## make the pictures of the pages in docs/ again (wants Chromium)
 	@$(BIN)/python -m tests.serve.screenshots $(DEMO)/model $(DEMO)/dev.conllu docs/images
 
@@ -124,5 +133,5 @@ fuzz: $(INSTALLED) ## read 100,000 mutated files
 	@FUZZ_EXAMPLES=100000 $(BIN)/python -m pytest -q tests/treebank/test_fuzz.py $(ARGS)
 
 clean: ## delete caches (Numba's kernels too) and build outputs; .venv stays
-	@find src tests benchmarks experiments -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find src tests benchmarks experiments website -name __pycache__ -type d -prune -exec rm -rf {} +
 	@rm -rf build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

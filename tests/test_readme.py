@@ -12,9 +12,13 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+FRONT_PAGE = ROOT / "website" / "pages" / "index.md"
+PAGES = [README, FRONT_PAGE, *sorted((ROOT / "docs").glob("*.md"))]
 # Pages whose commands run as they stand, one after the other; others name files of the reader's.
-WITH_COMMANDS = {README, ROOT / "docs" / "parser.md", ROOT / "docs" / "integrations.md"}
+WITH_COMMANDS = {
+    README,
+    *(ROOT / "docs" / name for name in ("integrations.md", "parser.md", "partial.md")),
+}
 
 FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 PRINTED = re.compile(r"^print\(.*\)  # (.*)$", re.MULTILINE)

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 
 __all__ = ["MissingExtraError", "installed_packages", "needs_extra"]
 
-_FOR_DEVELOPERS = ("bench", "dev", "experiments")  # extras that no user misses anything without
+# Extras that no user misses anything without.
+_FOR_DEVELOPERS = ("bench", "dev", "docs", "experiments")
 
 
 class MissingExtraError(ImportError):
