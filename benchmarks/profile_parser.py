@@ -122,7 +122,7 @@ def watch_training(stages: Stages) -> None:
         (DevSet, "evaluate"),
         (Optimisation, "__init__"),
         (Run, "__init__"),
-        (Run, "begin"),
+        (Run, "start"),
         (Run, "finish_epoch"),
         (Run, "end"),
         (loop, "encode"),

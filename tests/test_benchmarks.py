@@ -316,17 +316,3 @@ def test_text_times_what_loses_nothing(tmp_path: Path) -> None:
     assert all(speed > 0 for speed in content["words_per_second"].values())
     assert len(content["words_per_second"]) == 3
     assert set(content["stages"]) >= {"segmenter: network", "encoder", "scores and trees"}
-
-
-@pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="finds processes in /proc")
-def test_workers_of_ray_give_what_one_process_gives(tmp_path: Path) -> None:
-    figures = tmp_path / "ray.json"
-    size = ("--sentences", 2400, "--files", 8, "--units", 64)
-    result = run("benchmarks.cluster", *size, "--json", figures)
-    assert result.returncode == 0, result.stderr
-    assert "2,400 sentences in 8 files, each time the text of the local engine" in result.stdout
-    assert list(json.loads(figures.read_text())["seconds"]) == [
-        "one worker",
-        "two workers",
-        "two workers, one killed",
-    ]
