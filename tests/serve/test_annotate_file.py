@@ -46,6 +46,16 @@ def test_the_order_is_that_of_the_person(tmp_path: Path) -> None:
         assert list(again) == [5, 2, 9]
 
 
+def test_records_may_be_counted_while_one_is_put(tmp_path: Path) -> None:
+    with Annotations(tmp_path / "out.conllu") as annotations:
+        for number in (1, 2):
+            annotations.put(number, sentence(), Record({1: 2}))
+        counting = iter(annotations)
+        assert next(counting) == 1
+        annotations.put(3, sentence(), Record({1: 2}))
+        assert list(counting) == [2]
+
+
 def test_a_file_of_something_else_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "gold.conllu"
     write_conllu([sentence()], path)

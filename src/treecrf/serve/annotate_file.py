@@ -116,7 +116,8 @@ class Annotations:
         with open_target(self.path) as write:
             write("".join(texts.values()))
         self._texts = texts
-        self._records[number] = record
+        # Another thread may be counting those of before.
+        self._records = {**self._records, number: record}
 
 
 def _locked(path: Path) -> IO[str]:
