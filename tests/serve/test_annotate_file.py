@@ -84,6 +84,15 @@ def test_one_process_has_the_file(tmp_path: Path) -> None:
         pass
 
 
+def test_without_locks_there_is_one_clean_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows
+    with pytest.raises(TreebankError, match="this system has no locks that end with a process"):
+        Annotations(tmp_path / "out.conllu")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_process_killed_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> None:
     """What it said to be saved is there; what it was writing is there or is not."""
     path = tmp_path / "out.conllu"
