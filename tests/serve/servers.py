@@ -24,10 +24,9 @@ class Server:
         )
         assert self.process.stderr is not None
         started = self.process.stderr.readline()
-        match = re.fullmatch(r"serving at http://127\.0\.0\.1:(\d+)\n", started)
+        match = re.fullmatch(r"serving at (http://127\.[0-9.]+:(\d+))\n", started)
         assert match, started + self.process.stderr.read()
-        self.port = int(match[1])
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url, self.port = match[1], int(match[2])
 
     def __enter__(self) -> "Server":
         return self

@@ -95,6 +95,36 @@ def test_what_no_tree_has_is_not_saved(
     assert not out.exists()
 
 
+def test_half_a_character_is_refused(client: TestClient, out: Path) -> None:
+    answer = client.post(
+        "/api/annotate/1",
+        content=rb'{"heads": {"1": 2}, "labels": {"1": "\ud800"}, "state": "done"}',
+        headers={"Content-Type": "application/json"},
+    )
+    assert answer.status_code == 422
+    assert "half a character" in answer.json()["detail"]
+    assert not out.exists()
+
+
+def test_pages_from_elsewhere_decide_nothing(client: TestClient, out: Path) -> None:
+    decision = {"heads": {"1": 2}, "labels": {}, "state": "done"}
+    for headers in (
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Origin": "http://testserver:81"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site", "Origin": "http://testserver"},
+    ):
+        answer = client.post("/api/annotate/1", json=decision, headers=headers)
+        assert answer.status_code == 403, headers
+        assert answer.json()["detail"].startswith("a page from elsewhere cannot decide")
+    assert not out.exists()
+    own = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+    for headers in ({"Origin": "https://testserver"}, own):
+        answer = client.post("/api/annotate/1", json=decision, headers=headers)
+        assert answer.status_code == 200, headers
+
+
 def test_places_that_are_not_there(client: TestClient) -> None:
     assert client.get("/api/annotate/3").status_code == 404
     assert client.get("/api/annotate/0").status_code == 422

@@ -46,6 +46,16 @@ def test_the_order_is_that_of_the_person(tmp_path: Path) -> None:
         assert list(again) == [5, 2, 9]
 
 
+def test_records_may_be_counted_while_one_is_put(tmp_path: Path) -> None:
+    with Annotations(tmp_path / "out.conllu") as annotations:
+        for number in (1, 2):
+            annotations.put(number, sentence(), Record({1: 2}))
+        counting = iter(annotations)
+        assert next(counting) == 1
+        annotations.put(3, sentence(), Record({1: 2}))
+        assert list(counting) == [2]
+
+
 def test_a_file_of_something_else_is_not_overwritten(tmp_path: Path) -> None:
     path = tmp_path / "gold.conllu"
     write_conllu([sentence()], path)
@@ -72,6 +82,15 @@ def test_one_process_has_the_file(tmp_path: Path) -> None:
         Annotations(path)
     with Annotations(path):
         pass
+
+
+def test_without_locks_there_is_one_clean_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fcntl", None)  # as on Windows
+    with pytest.raises(TreebankError, match="this system has no locks that end with a process"):
+        Annotations(tmp_path / "out.conllu")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_process_killed_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> None:

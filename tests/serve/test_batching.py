@@ -7,6 +7,7 @@ import pytest
 
 from treecrf.parser import Parser
 from treecrf.parser.constraints import Constraints
+from treecrf.segment.errors import SegmentError
 from treecrf.serve.batching import Batcher
 from treecrf.serve.engine import Engine
 from treecrf.serve.errors import ServeError
@@ -20,9 +21,19 @@ IMPOSSIBLE = Constraints(held={1: 2, 2: 1})
 Test = Callable[[Batcher], Awaitable[None]]
 
 
-def run(parser: Parser, test: Test, *, queue: int = 1000, batch: int = 100) -> Batcher:
+class Choking(Engine):
+    """A model that cannot cut some texts."""
+
+    def segment(self, texts: Sequence[str]) -> list[list[Sentence]]:
+        if "bone" in texts:
+            raise SegmentError("that stuck")
+        return super().segment(texts)
+
+
+def run(parser: Parser | Engine, test: Test, *, queue: int = 1000, batch: int = 100) -> Batcher:
     """A test with a model that does nothing until the test starts it."""
-    batcher = Batcher("m", Engine(parser), metrics=Metrics(), queue_words=queue, batch_words=batch)
+    engine = parser if isinstance(parser, Engine) else Engine(parser)
+    batcher = Batcher("m", engine, metrics=Metrics(), queue_words=queue, batch_words=batch)
 
     async def main() -> None:
         try:
@@ -138,6 +149,19 @@ def test_what_is_impossible_fails_alone(parser: Parser) -> None:
     assert run(parser, test).queued_words == 0
 
 
+def test_a_text_that_cannot_be_cut_fails_alone(parser: Parser) -> None:
+    async def test(batcher: Batcher) -> None:
+        waiting = submitted(batcher, [job(text="It rained."), job(text="bone"), job()])
+        await asyncio.sleep(0)
+        batcher.start()
+        first, broken, last = await asyncio.gather(*waiting, return_exceptions=True)
+        assert [len(found) for found in (first, last) if isinstance(found, list)] == [1, 1]
+        assert isinstance(broken, ServeError)
+        assert (broken.status, broken.detail) == (422, "that stuck")
+
+    assert run(Choking(parser), test).queued_words == 0
+
+
 def test_who_has_gone_is_not_worked_for(parser: Parser) -> None:
     async def test(batcher: Batcher) -> None:
         gone = asyncio.Event()
@@ -165,7 +189,8 @@ def test_who_leaves_halfway_is_dropped(parser: Parser) -> None:
         leaving = asyncio.create_task(batcher.submit(job(2_000), never))
         await asyncio.sleep(0)
         batcher.start()
-        await asyncio.sleep(0.05)
+        while batcher.queued_words == 10_000:  # until the first batch is done
+            await asyncio.sleep(0.001)
         leaving.cancel()
         with pytest.raises(asyncio.CancelledError):
             await leaving

@@ -168,6 +168,28 @@ def test_what_is_not_saved_is_not_shown(
     assert not (tmp_path / "out.conllu").exists()
 
 
+def test_who_goes_on_stays_where_a_decision_is_not_saved(
+    browser: Browser, arguments: list[object]
+) -> None:
+    with start(*arguments) as service, open_page(browser) as page:
+        page.goto(service.address)
+        wait_for(page, 1)
+        expect(page.locator(".word:focus")).to_have_count(1)
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.route("**/api/annotate/1", lambda route: route.abort())
+        page.evaluate(
+            "() => { for (const key of ['f', 'n']) document.activeElement.dispatchEvent("
+            "new KeyboardEvent('keydown', { key, bubbles: true })); }"
+        )
+        alert = page.locator(".sentence").get_by_role("alert")
+        expect(alert).to_contain_text("does not answer")
+        assert progress(page).startswith("Sentence 1 ·")
+        assert asked == [f"{service.address}api/annotate/1"]
+        page.keyboard.press("n")  # now one knows
+        wait_for(page, 2)
+
+
 def test_hostile_words_of_a_corpus_do_nothing(
     browser: Browser, model: Path, tmp_path: Path
 ) -> None:

@@ -15,8 +15,8 @@ LIMITS = Limits(body_bytes=2_000, request_words=100, sentence_words=8)
 
 
 @pytest.fixture(scope="module")
-def narrow(parser: Parser) -> Iterator[TestClient]:
-    with TestClient(create_app({"small": parser}, limits=LIMITS)) as client:
+def narrow(parser: Parser, wordy: Parser) -> Iterator[TestClient]:
+    with TestClient(create_app({"small": parser, "words": wordy}, limits=LIMITS)) as client:
         yield client
 
 
@@ -45,6 +45,12 @@ def test_a_request_of_too_many_words_is_refused(narrow: TestClient) -> None:
     assert answer.json() == {"detail": expected}
     assert narrow.post("/api/parse", json={"text": "a" * 500}).status_code == 413
     assert narrow.post("/api/parse", json={"tokens": [["a"] * 5] * 20}).status_code == 200
+
+
+def test_words_that_are_short_are_counted_when_they_are_cut(narrow: TestClient) -> None:
+    expected = "this is about 150 words, and a request may have 100; send it in pieces"
+    answer = narrow.post("/api/parse", json={"text": "a b c d e f\n" * 25, "model": "words"})
+    assert (answer.status_code, answer.json()) == (413, {"detail": expected})
 
 
 def test_a_long_sentence_is_refused_by_number(narrow: TestClient) -> None:

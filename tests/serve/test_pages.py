@@ -41,8 +41,9 @@ def test_the_interface_is_described_without_anything_from_elsewhere(client: Test
 
 
 def test_pages_may_run_no_script_but_ours(client: TestClient) -> None:
-    for path in ("/docs", "/api/models", "/no/such/path"):
+    for path in ("/", "/docs", "/api/models", "/no/such/path"):
         headers = client.get(path).headers
         assert headers["content-security-policy"].startswith("default-src 'self'; ")
         assert "script-src" not in headers["content-security-policy"]
+        assert ("unsafe-inline" in headers["content-security-policy"]) == (path == "/docs")
         assert headers["x-content-type-options"] == "nosniff"

@@ -9,6 +9,7 @@ from treecrf.parser import Parser
 from treecrf.serve.schemas import Models, ParsedSentence, ParseResponse
 
 WORDS = ["Anna", "saw", "the", "garden", "."]
+JSON = {"Content-Type": "application/json"}
 TEXT = "Anna didn't see the garden. The dog slept!"
 
 
@@ -143,28 +144,45 @@ def test_what_is_wrong_is_said(
 def test_heads_that_no_tree_has_are_named(client: TestClient) -> None:
     circle = problem(client, 422, tokens=[WORDS], constraints=[{"1": 2, "2": 3, "3": 1}])
     assert circle == "sentence 1: the heads run in a circle (1 -> 2 -> 3 -> 1); free one of them"
+    led = problem(client, 422, tokens=[WORDS], constraints=[{"5": 4, "1": 2, "2": 3, "3": 2}])
+    assert led == "sentence 1: the heads run in a circle (2 -> 3 -> 2); free one of them"
     roots = problem(client, 422, tokens=[WORDS], constraints=[{"1": 0, "4": 0}])
     assert roots.startswith("sentence 1: words 1 and 4 are both to be the root")
 
 
-def test_half_a_character_is_refused(client: TestClient) -> None:
-    for body in (
-        rb'{"text": "\ud800"}',
-        rb'{"tokens": [["\udfff"]]}',
-        rb'{"text": "a", "model": "\ud800"}',
-        rb'{"text": "a", "\ud800": 1}',
-        rb'{"tokens": [["a"]], "labels": [{"1": "\ud800"}]}',
-    ):
-        answer = client.post("/api/parse", content=body)
-        assert answer.status_code == 422, answer.text
-        assert list(answer.json()) == ["detail"]
+@pytest.mark.parametrize(
+    ("body", "place"),
+    [
+        (rb'{"text": "\ud800"}', "text: "),
+        (rb'{"tokens": [["\udfff"]]}', "tokens.0.0: "),
+        (rb'{"text": "a", "model": "\ud800"}', "model: "),
+        (rb'{"tokens": [["a"]], "labels": [{"1": "\ud800"}]}', "labels.0.1: "),
+    ],
+)
+def test_half_a_character_is_refused(client: TestClient, body: bytes, place: str) -> None:
+    answer = client.post("/api/parse", content=body, headers=JSON)
+    assert answer.status_code == 422
+    assert answer.json()["detail"].startswith(f"{place}character 1 is half a character (")
 
 
-def test_what_is_no_json_is_refused(client: TestClient) -> None:
-    for body in (b"", b"{", b"[]", b"\xff", b'{"text": NaN}', b"[" * 100_000):
-        answer = client.post("/api/parse", content=body)
-        assert answer.status_code in (400, 422), answer.text
-        assert isinstance(answer.json()["detail"], str)
+@pytest.mark.parametrize(
+    ("body", "status", "problem"),
+    [
+        (b"", 422, "required"),
+        (b"{", 422, "JSON decode error"),
+        (b"[]", 422, "valid dictionary"),
+        (b"\xff", 400, "parsing the body"),
+        (b'{"text": NaN}', 422, "text: Input should be a valid string"),
+        (rb'{"text": "a", "\ud800": 1}', 422, "unicode"),
+        (b"[" * 100_000, 400, "parsing the body"),
+    ],
+)
+def test_what_is_no_json_is_refused(
+    client: TestClient, body: bytes, status: int, problem: str
+) -> None:
+    answer = client.post("/api/parse", content=body, headers=JSON)
+    assert answer.status_code == status, answer.text
+    assert problem in answer.json()["detail"]
 
 
 def test_models_are_listed_with_labels(client: TestClient) -> None:

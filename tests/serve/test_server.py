@@ -4,6 +4,7 @@ import contextlib
 import json
 import socket
 import struct
+import sys
 import threading
 import time
 import urllib.error
@@ -62,15 +63,26 @@ def test_names_of_others_are_not_answered_to(server: Server) -> None:
     with pytest.raises(urllib.error.HTTPError) as refusal:
         urllib.request.urlopen(request)
     assert refusal.value.code == 400
-    assert b"this service is not called 'evil.example'" in refusal.value.read()
+    said = refusal.value.read()
+    assert said.startswith(b"this service is not called 'evil.example'; it answers to 127.0.0.1, ")
+    assert said.endswith(b", and to others with --allow-host\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="has one loopback address only")
+def test_its_own_address_is_answered_to(folder: Path) -> None:
+    with Server(folder, "--host", "127.0.0.2") as server:
+        assert server.url.startswith("http://127.0.0.2:")
+        assert len(server.parse(tokens=[WORDS])["sentences"]) == 1
 
 
 def test_clients_that_stall_or_break_hold_up_nobody(server: Server) -> None:
-    start = b"POST /api/parse HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n{"
-    whole = json.dumps({"tokens": [WORDS] * 200}).encode()
-    asked = b"POST /api/parse HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(
-        whole
+    head = (
+        b"POST /api/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        b"Content-Length: %d\r\n\r\n"
     )
+    start = head % 1000 + b"{"
+    whole = json.dumps({"tokens": [WORDS] * 200}).encode()
+    asked = head % len(whole) + whole
     with contextlib.ExitStack() as open_ones:
         for sent in (b"", b"POST", start) * 20:
             stalled = socket.create_connection(("127.0.0.1", server.port))
@@ -88,8 +100,11 @@ def test_clients_that_stall_or_break_hold_up_nobody(server: Server) -> None:
                 )
                 broken.sendall(garbage)
         started = time.monotonic()
+        while queued_words(server) and time.monotonic() - started < 25:
+            time.sleep(0.01)  # until it is noticed that they have left
         assert len(server.parse(tokens=[WORDS])["sentences"]) == 1
-        assert time.monotonic() - started < 10
+        # As long as a slow machine takes, and less than the service waits for those who stall.
+        assert time.monotonic() - started < 25
 
 
 def test_a_busy_service_says_when_to_come_back(folder: Path) -> None:
@@ -125,8 +140,9 @@ def test_what_is_in_hand_is_finished_at_the_end(folder: Path) -> None:
         for thread in asking:
             thread.start()
         deadline = time.monotonic() + 30
-        while queued_words(server) < 6_000 and time.monotonic() < deadline:
+        while (queued := queued_words(server)) < 6_000 and time.monotonic() < deadline:
             time.sleep(0.01)
+        assert queued >= 6_000
         code, said = server.end()
         for thread in asking:
             thread.join()

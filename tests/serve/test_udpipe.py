@@ -116,6 +116,11 @@ def test_lines_that_are_sentences_stay_so(client: TestClient) -> None:
                 assert text[start:end] == token.form
 
 
+def test_no_lines_are_no_sentences(client: TestClient) -> None:
+    for options in ("", "presegmented"):
+        assert result(client, data="", tokenizer=options, parser="") == ""
+
+
 def test_formats_without_columns(client: TestClient) -> None:
     assert result(client, data=CONLLU, output="horizontal") == "do n't go\n"
     assert result(client, data=CONLLU, output="vertical") == "do\nn't\ngo\n\n"
@@ -187,6 +192,36 @@ def test_bodies_that_are_no_forms_are_refused(client: TestClient, kind: str, bod
     answer = client.post("/process", content=body, headers={"Content-Type": kind})
     assert answer.status_code in (200, 400)
     assert answer.status_code == 400 or body.endswith(b'"data"\n')
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"--b\r\n\r\n" * 100_000,
+        b'--b\nContent-Disposition: form-data; name="data"\n\na\n' * 51 + b"--b--\n",
+    ],
+)
+def test_forms_of_many_parts_are_refused_at_once(client: TestClient, body: bytes) -> None:
+    headers = {"Content-Type": "multipart/form-data; boundary=b"}
+    answer = client.post("/process", content=body, headers=headers)
+    assert (answer.status_code, answer.text) == (400, "the body has more than 50 parameters\n")
+    pairs = "&".join(["data=a"] * 51)
+    assert client.get(f"/process?{pairs}").text == "the query has more than 50 parameters\n"
+
+
+def test_parts_are_taken_as_they_are(client: TestClient) -> None:
+    """What looks like a boundary inside a line, or like a form inside a part, is text."""
+    text = "a --b\n--bc d\nContent-Type: multipart/mixed; boundary=c\n\n--c\n\ne"
+    head = 'Content-Disposition: form-data; name="{}"\r\nContent-Type: multipart/mixed; boundary=c'
+    parts = [("data", text), ("input", "horizontal"), ("output", "horizontal")]
+    body = "".join(f"--b\r\n{head.format(name)}\r\n\r\n{value}\r\n" for name, value in parts)
+    answer = client.post(
+        "/process",
+        content=body + "--b--\r\n",
+        headers={"Content-Type": "multipart/form-data; boundary=b"},
+    )
+    lines = [line for line in text.splitlines() if line]
+    assert answer.json()["result"].splitlines() == lines
 
 
 def test_pages_from_elsewhere_may_ask_as_with_udpipe(client: TestClient) -> None:

@@ -28,7 +28,9 @@ def serve(
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="NAME", help="Another name that the service is called by, behind a proxy."
+            metavar="NAME",
+            help="Another name that the service is called by, behind a proxy. It is needed on the "
+            "loopback alone: on any other --host every name is answered to.",
         ),
     ] = None,
     queue_words: Annotated[

@@ -9,6 +9,7 @@ from treecrf.extras import needs_extra
 from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Tags
 from treecrf.treebank import Sentence, Token
+from treecrf.treebank.tokens import token_range
 
 with needs_extra("spacy", "treecrf in spaCy"):
     from spacy.tokens import Doc
@@ -87,8 +88,9 @@ def _sentence(doc: Doc, start: int, end: int, tags: Tags) -> SpacySentence:
 def _offset(sentence: Sentence) -> int:
     """Where a sentence of the segmenter starts in the text."""
     first = sentence.multiwords[0] if _starts_with_multiword(sentence) else sentence.tokens[0]
-    of_range = next(part for part in first.misc.split("|") if part.startswith("TokenRange="))
-    return int(of_range.removeprefix("TokenRange=").partition(":")[0])
+    place = token_range(first.misc)
+    assert place is not None
+    return place[0]
 
 
 def _starts_with_multiword(sentence: Sentence) -> bool:

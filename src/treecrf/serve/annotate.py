@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -21,13 +21,17 @@ from treecrf.serve.parsing import ERRORS
 from treecrf.serve.planning import plan_tasks
 from treecrf.serve.registry import Registry
 from treecrf.serve.rendering import render_json
-from treecrf.serve.schemas import ParseRequest
+from treecrf.serve.schemas import Error, Text
 from treecrf.serve.work import Job
 from treecrf.treebank import Sentence
 
 __all__ = ["Annotating", "annotate_routes"]
 
 _MOST_HEADS = 8
+_ERRORS = ERRORS | {404: {"model": Error, "description": "There is no such sentence."}}
+_FOREIGN: dict[int | str, dict[str, Any]] = {
+    403: {"model": Error, "description": "A page from elsewhere wants to decide."}
+}
 
 
 class Decision(BaseModel):
@@ -36,7 +40,7 @@ class Decision(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     heads: Annotated[dict[int, int], Field(description="Confirmed heads by word; 0 is the root.")]
-    labels: Annotated[dict[int, str], Field(description="Confirmed relations of those words.")]
+    labels: Annotated[dict[int, Text], Field(description="Confirmed relations of those words.")]
     state: State
 
 
@@ -80,22 +84,22 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
     Place = Annotated[int, Path(ge=1, description="In the queue; 1 is the first.")]  # noqa: N806
 
     async def parse(
-        connection: Request, sentence: Sentence, record: Record, *, topk: int | None = None
+        connection: Request, sentence: Sentence, record: Record, *, topk: int = 0
     ) -> Any:
         """A sentence as `/api/parse` gives it, under what is confirmed."""
         registry: Registry = connection.app.state.registry
         batcher = registry.find(None)
-        request = ParseRequest(
-            tokens=[sentence.forms],
-            constraints=[dict(record.heads)],
-            labels=[dict(record.labels)],
-            topk=topk,
-        )
-        multiroot = batcher.engine.parser.config.multiroot
         job = Job(
             sentences=[sentence],
-            plan=partial(plan_tasks, request, limits=limits, multiroot=multiroot),
-            render=partial(render_json, alternatives=_MOST_HEADS, marginals=topk is not None),
+            plan=partial(
+                plan_tasks,
+                constraints=[record.heads],
+                labels=[record.labels],
+                topk=topk,
+                limits=limits,
+                multiroot=batcher.engine.parser.config.multiroot,
+            ),
+            render=partial(render_json, alternatives=_MOST_HEADS, marginals=topk > 0),
         )
         return json.loads((await batcher.submit(job, _nobody_goes))[0])
 
@@ -114,7 +118,7 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
             "progress": annotating.progress(0),
         }
 
-    @routes.get("/api/annotate/{place}", responses=ERRORS)
+    @routes.get("/api/annotate/{place}", responses=_ERRORS)
     async def look(place: Place, connection: Request) -> dict[str, Any]:
         """A sentence, which of its words are asked about, and what is decided already."""
         number, sentence = annotating.sentence(place)
@@ -131,7 +135,7 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
             "progress": annotating.progress(place),
         }
 
-    @routes.get("/api/annotate/{place}/best", responses=ERRORS)
+    @routes.get("/api/annotate/{place}/best", responses=_ERRORS)
     async def best(
         place: Place, connection: Request, k: Annotated[int, Query(ge=1, le=50)] = 5
     ) -> Any:
@@ -140,7 +144,11 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
         record = annotating.annotations[number]
         return await parse(connection, sentence, record, topk=k)
 
-    @routes.post("/api/annotate/{place}", responses=ERRORS)
+    @routes.post(
+        "/api/annotate/{place}",
+        responses=_ERRORS | _FOREIGN,
+        dependencies=[Depends(_refuse_other_pages)],
+    )
     async def decide(place: Place, decision: Decision, connection: Request) -> dict[str, Any]:
         """Save a decision, and give the tree around it; what no tree can have is not saved."""
         number, sentence = annotating.sentence(place)
@@ -158,6 +166,21 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
         return {"sentence": shown, **_decided(record), "progress": annotating.progress(place)}
 
     return routes
+
+
+async def _refuse_other_pages(connection: Request) -> None:
+    """An error where a browser says that a page from elsewhere sends this.
+
+    Pages may send some bodies anywhere without asking; what is no browser says nothing.
+    """
+    site = connection.headers.get("sec-fetch-site")
+    origin = connection.headers.get("origin")
+    if site is None and origin is not None:
+        # The scheme is left out: a proxy may have changed it.
+        own = connection.headers.get("host", "")
+        site = "same-origin" if origin.partition("://")[2] == own else "cross-site"
+    if site not in (None, "same-origin", "none"):
+        raise ServeError(403, "a page from elsewhere cannot decide; use the one of this service")
 
 
 async def _nobody_goes() -> None:

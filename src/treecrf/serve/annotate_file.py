@@ -5,7 +5,6 @@ of each sentence its number in the corpus and whether it is done. It is replaced
 each action, so that a process killed at any moment leaves the last one or the one before.
 """
 
-import fcntl
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -116,11 +115,19 @@ class Annotations:
         with open_target(self.path) as write:
             write("".join(texts.values()))
         self._texts = texts
-        self._records[number] = record
+        # Another thread may be counting those of before.
+        self._records = {**self._records, number: record}
 
 
 def _locked(path: Path) -> IO[str]:
     """A file beside this one, locked as long as it is open; a killed process holds no lock."""
+    try:
+        import fcntl
+    except ModuleNotFoundError:  # Windows
+        raise TreebankError(
+            f"{path}: this system has no locks that end with a process, and annotation needs one; "
+            "run `treecrf annotate` under Linux, macOS or the Windows Subsystem for Linux"
+        ) from None
     try:
         lock = open(path.with_name(f".{path.name}.lock"), "w")  # noqa: SIM115
     except OSError as error:

@@ -15,7 +15,7 @@ from treecrf.serve.errors import ServeError
 from treecrf.serve.metrics import Metrics
 from treecrf.serve.waiting import WaitingJobs
 from treecrf.serve.work import Job, Outcome, Task
-from treecrf.treebank.errors import TreebankError
+from treecrf.treebank import Sentence, TreebankError
 
 __all__ = ["Batcher"]
 
@@ -178,14 +178,7 @@ class Batcher:
 
     def _begin(self, jobs: list[Job]) -> None:
         """Cut the texts of new jobs, all in one go, and make tasks of their sentences."""
-        try:
-            cut = iter(self.engine.segment([text for job in jobs for text in job.texts]))
-        except Exception as error:
-            for job in jobs:
-                self._fail(job, error)
-            return
-        for job in jobs:
-            pieces = [next(cut) for _ in job.texts]
+        for job, pieces in self._cut(jobs).items():
             try:
                 job.begin(pieces)
             except Exception as error:
@@ -193,6 +186,20 @@ class Batcher:
             else:
                 if not job.tasks:  # no sentence at all
                     self._finish(job)
+
+    def _cut(self, jobs: list[Job]) -> dict[Job, list[list[Sentence]]]:
+        """The sentences of the texts of each job; one that cannot be cut is so alone."""
+        try:
+            cut = iter(self.engine.segment([text for job in jobs for text in job.texts]))
+            return {job: [next(cut) for _ in job.texts] for job in jobs}
+        except Exception as error:
+            if len(jobs) == 1:
+                self._fail(jobs[0], error)
+                return {}
+        pieces: dict[Job, list[list[Sentence]]] = {}
+        for job in jobs:
+            pieces |= self._cut([job])
+        return pieces
 
     def _share_out(self, jobs: list[Job]) -> list[tuple[Job, list[Task]]]:
         """The next tasks of each job: a fair share first, then as many as there is room for."""

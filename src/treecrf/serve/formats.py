@@ -1,19 +1,17 @@
 """The formats of UDPipe's interface: sentences in, and what is written of them out."""
 
 import io
-import re
 from collections.abc import Iterator
 
 from treecrf.serve.errors import ServeError
 from treecrf.treebank import Multiword, Sentence, Token, TreebankError, read_conllu
-from treecrf.treebank.tokens import joined_forms
+from treecrf.treebank.tokens import joined_forms, token_range
 
 __all__ = ["INPUTS", "OUTPUTS", "join_sentences", "read_input", "write_sentence"]
 
 INPUTS = ("conllu", "horizontal", "vertical")
 OUTPUTS = ("conllu", "horizontal", "vertical")
 
-_RANGE = re.compile(r"TokenRange=(\d+):(\d+)")
 _NO_BREAK_SPACE = "\u00a0"  # stands for a space inside a word where spaces part words
 
 
@@ -86,7 +84,7 @@ def join_sentences(sentences: list[Sentence], *, start: int = 0) -> Sentence:
 
 
 def _moved(misc: str, start: int) -> str:
-    def moved(match: re.Match[str]) -> str:
-        return f"TokenRange={int(match[1]) + start}:{int(match[2]) + start}"
-
-    return _RANGE.sub(moved, misc)
+    if (place := token_range(misc)) is None:
+        return misc
+    first, last = place
+    return misc.replace(f"TokenRange={first}:{last}", f"TokenRange={first + start}:{last + start}")

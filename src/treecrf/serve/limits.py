@@ -12,7 +12,8 @@ class Limits:
     body_bytes: int = 1 << 20
     """Of a request as it is sent."""
     request_words: int = 10_000
-    """Of all the sentences of a request; text counts as a word for four characters."""
+    """Of all the sentences of a request; text counts as a word for four characters until it is
+    cut, and is then counted again."""
     sentence_words: int = 400
     """A sentence takes memory with the cube of its length."""
     batch_words: int | None = None

@@ -16,9 +16,8 @@ __all__ = ["Counting", "KnownHosts", "LimitedBody", "SafeHeaders"]
 
 # The page loads nothing from elsewhere and runs no script that is not a file of ours.
 _HEADERS = {
-    b"content-security-policy": b"default-src 'self'; style-src 'self' 'unsafe-inline'; "
-    b"img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; "
-    b"frame-ancestors 'none'",
+    b"content-security-policy": b"default-src 'self'; object-src 'none'; base-uri 'none'; "
+    b"form-action 'none'; frame-ancestors 'none'",
     b"x-content-type-options": b"nosniff",
     b"referrer-policy": b"no-referrer",
 }
@@ -37,8 +36,7 @@ class LimitedBody:
             await self.app(scope, receive, send)
             return
         announced = dict(scope["headers"]).get(b"content-length", b"0")
-        received = int(announced) if announced.isdigit() else 0
-        too_long = received > self.most
+        too_long = announced.isdigit() and int(announced) > self.most
         received = 0
         whole = False
 
@@ -119,8 +117,9 @@ class KnownHosts:
     A page whose host name is made to point at the loopback would otherwise pass for this one.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str]) -> None:
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str], advice: str = "") -> None:
         self.app = app
+        self.advice = advice  # what to do about a name that is not known
         self.hosts = frozenset(hosts)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -129,7 +128,7 @@ class KnownHosts:
             if re.sub(r":[0-9]*$", "", named).lower() not in self.hosts:
                 problem = (
                     f"this service is not called {named[:100]!r}; it answers to "
-                    f"{', '.join(sorted(self.hosts))}, and to others with --allow-host\n"
+                    f"{', '.join(sorted(self.hosts))}{self.advice}\n"
                 )
                 await PlainTextResponse(problem, 400)(scope, receive, send)
                 return

@@ -47,12 +47,16 @@ def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
     async def parse(request: ParseRequest, connection: Request) -> Response:
         """Trees for text or words, with the probability of each head."""
         batcher = registry.find(request.model)
+        most = min(limits.request_words, batcher.queue_words)
+        check_size(sum(map(len, request.tokens or [])), most)  # before anything is made of them
         job = Job(
             texts=[] if request.text is None else [request.text],
             sentences=[] if request.tokens is None else sentences_of(request.tokens),
             plan=partial(
                 plan_tasks,
-                request,
+                constraints=request.constraints,
+                labels=request.labels,
+                topk=request.topk or 0,
                 limits=limits,
                 multiroot=batcher.engine.parser.config.multiroot,
             ),
@@ -61,7 +65,7 @@ def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
             ),
             effort=1 + (request.topk or 0) // 10,
         )
-        check_size(job.words, min(limits.request_words, batcher.queue_words))
+        check_size(job.words, most)
         sentences = await batcher.submit(job, partial(client_gone, connection))
         # Each sentence is JSON already, made in the thread of the model.
         name = json.dumps(batcher.name, ensure_ascii=False)

@@ -7,7 +7,7 @@ from typing import TypeVar
 from treecrf.parser.constraints import Constraints
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
-from treecrf.serve.schemas import LONGEST_RANKED, ParseRequest
+from treecrf.serve.schemas import LONGEST_RANKED
 from treecrf.serve.work import Task
 from treecrf.treebank import Sentence
 
@@ -46,7 +46,8 @@ def check_size(words: int, most: int) -> None:
 
 
 def check_lengths(sentences: Sequence[Sentence], limits: Limits) -> None:
-    """An error where a sentence is too long."""
+    """An error where a sentence is too long, or all of them together."""
+    check_size(sum(map(len, sentences)), limits.request_words)
     for number, sentence in enumerate(sentences, 1):
         if len(sentence) > limits.sentence_words:
             raise ServeError(
@@ -57,14 +58,20 @@ def check_lengths(sentences: Sequence[Sentence], limits: Limits) -> None:
 
 
 def plan_tasks(
-    request: ParseRequest, cut: list[list[Sentence]], *, limits: Limits, multiroot: bool
+    cut: list[list[Sentence]],
+    *,
+    constraints: Sequence[Mapping[int, int | None] | None] | None,
+    labels: Sequence[Mapping[int, str | None] | None] | None,
+    topk: int,
+    limits: Limits,
+    multiroot: bool,
 ) -> list[Task]:
-    """A task for each sentence, its constraints checked."""
+    """A task for each sentence, its constraints checked; `topk` is 0 where no list is wanted."""
     sentences = [sentence for piece in cut for sentence in piece]
     check_lengths(sentences, limits)
-    held = _one_each("constraints", request.constraints, len(sentences))
-    labels = _one_each("labels", request.labels, len(sentences))
-    if request.topk and (long := max(map(len, sentences), default=0)) > LONGEST_RANKED:
+    all_heads = _one_each("constraints", constraints, len(sentences))
+    all_labels = _one_each("labels", labels, len(sentences))
+    if topk and (long := max(map(len, sentences), default=0)) > LONGEST_RANKED:
         raise ServeError(
             413,
             f"a sentence has {long:,} words, and the best trees are listed for up to "
@@ -72,12 +79,12 @@ def plan_tasks(
         )
     tasks = []
     for number, (sentence, heads, relations) in enumerate(
-        zip(sentences, held, labels, strict=True), 1
+        zip(sentences, all_heads, all_labels, strict=True), 1
     ):
         _check_heads(heads, f"sentence {number}", words=len(sentence), multiroot=multiroot)
         _check_labels(relations, f"sentence {number}", words=len(sentence))
         limit = Constraints(held=heads, labels=relations)
-        tasks.append(Task(sentence, limit, details=True, topk=request.topk or 0))
+        tasks.append(Task(sentence, limit, details=True, topk=topk))
     return tasks
 
 
@@ -113,12 +120,16 @@ def _check_heads(heads: Mapping[int, int], where: str, *, words: int, multiroot:
             f"{where}: words {roots[0]} and {roots[1]} are both to be the root, and this model "
             "knows one root only; free one of them",
         )
+    checked: set[int] = set()
     for start in heads:
-        path = [start]
-        while (head := heads.get(path[-1], 0)) and head not in path:
-            path.append(head)
-        if head == start:
-            circle = " -> ".join(map(str, [*path, start]))
+        path: list[int] = []
+        word = start
+        while word in heads and word not in checked:
+            checked.add(word)
+            path.append(word)
+            word = heads[word]
+        if word in path:
+            circle = " -> ".join(map(str, [*path[path.index(word) :], word]))
             raise ServeError(
                 422, f"{where}: the heads run in a circle ({circle}); free one of them"
             )

@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 from typing import Any
 
 import numpy as np
@@ -11,10 +10,10 @@ from treecrf.parser.analysis import Analysis
 from treecrf.serve.work import Outcome, Task
 from treecrf.treebank import Sentence
 from treecrf.treebank.probs import log_prob
+from treecrf.treebank.tokens import token_range
 
 __all__ = ["render_json"]
 
-_RANGE = re.compile(r"(?:^|\|)TokenRange=(\d+):(\d+)")
 _DIGITS = 6
 
 Place = tuple[int | None, int | None]
@@ -87,13 +86,13 @@ def _likely_heads(analysis: Analysis, count: int) -> list[list[dict[str, float]]
 
 def _places(sentence: Sentence) -> list[Place]:
     """Where words are in the text, as the segmenter said it."""
-    found = [_RANGE.search(misc) for misc in sentence.column("misc")]
-    places: list[Place] = [(int(m[1]), int(m[2])) if m else (None, None) for m in found]
+    found = [token_range(misc) for misc in sentence.column("misc")]
+    places: list[Place] = [place or (None, None) for place in found]
     if not all(found) and "TokenRange=" in sentence.to_conllu():  # words of multiword tokens
         for multiword in sentence.copy().multiwords:
-            if match := _RANGE.search(multiword.misc):
+            if place := token_range(multiword.misc):
                 for word in range(multiword.first, multiword.last + 1):
-                    places[word - 1] = int(match[1]), int(match[2])
+                    places[word - 1] = place
     return places
 
 

@@ -37,16 +37,24 @@ def load_models(named: Sequence[str], *, device: str) -> dict[str, Parser]:
     return {name: treecrf.load(folder, device=device) for name, folder in folders.items()}
 
 
-def run_server(app: ASGIApp, *, host: str, port: int, allowed_hosts: Collection[str] = ()) -> None:
-    """Serve until SIGTERM or Ctrl-C; what is in hand then is finished first."""
+def run_server(
+    app: ASGIApp, *, host: str, port: int, allowed_hosts: Collection[str] | None = None
+) -> None:
+    """Serve until SIGTERM or Ctrl-C; what is in hand then is finished first.
+
+    On the loopback it answers to names of the loopback and to `allowed_hosts`, which are None where
+    the user has no way to give any.
+    """
     listener = _listen(host, port)
     port = listener.getsockname()[1]
+    shown = f"[{host}]" if ":" in host else host
     if _is_loopback(host):
-        app = KnownHosts(app, hosts={"localhost", "127.0.0.1", "[::1]", *allowed_hosts})
+        hosts = {"localhost", "127.0.0.1", "[::1]", shown.lower(), *(allowed_hosts or ())}
+        advice = "" if allowed_hosts is None else ", and to others with --allow-host"
+        app = KnownHosts(app, hosts=hosts, advice=advice)
     _allow_connections()
     # uvicorn ends in order and then sends itself the signal again, which shall do no more.
     signal.signal(signal.SIGTERM, lambda *_: None)
-    shown = f"[{host}]" if ":" in host else host
     print(f"serving at http://{shown}:{port}", file=sys.stderr, flush=True)
     config = uvicorn.Config(
         app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS, server_header=False

@@ -171,7 +171,7 @@ class _Work:
                 f"the model {self.batcher.name!r} has no tokenizer; send words, with `input` "
                 "horizontal, vertical or conllu",
             )
-        texts = data.splitlines(keepends=True) if self.by_line else [data]
+        texts = (data.splitlines(keepends=True) or [""]) if self.by_line else [data]
         place = 0
         for text in texts:
             self.starts.append(place)

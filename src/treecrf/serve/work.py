@@ -12,7 +12,9 @@ from treecrf.treebank import Sentence
 
 __all__ = ["Job", "Outcome", "Task", "estimated_words"]
 
-_CHARACTERS_A_WORD = 4  # with the space; too many words are counted rather than too few
+# With the space, as in English. Where words are shorter, as in Chinese, it is too few of them: they
+# are counted again when the text is cut.
+_CHARACTERS_A_WORD = 4
 
 
 def estimated_words(text: str) -> int:

@@ -1,9 +1,12 @@
 """What a sentence is made of: words, multiword tokens and empty nodes, a line each in a file."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import astuple, dataclass
 
-__all__ = ["COLUMNS", "EmptyNode", "Multiword", "Token", "joined_forms"]
+__all__ = ["COLUMNS", "EmptyNode", "Multiword", "Token", "joined_forms", "token_range"]
+
+_TOKEN_RANGE = re.compile(r"(?:^|\|)TokenRange=([0-9]+):([0-9]+)(?=\||$)")
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
@@ -72,6 +75,12 @@ class EmptyNode:
     def to_conllu(self) -> str:
         """The line of this node, without a line break."""
         return "\t".join((f"{self.after}.{self.number}", *astuple(self)[2:]))
+
+
+def token_range(misc: str) -> tuple[int, int] | None:
+    """Where MISC says that a token is in the text, `TokenRange=START:END`; None if it does not."""
+    match = _TOKEN_RANGE.search(misc)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def joined_forms(tokens: Iterable[Token], multiwords: Iterable[Multiword]) -> str:

@@ -140,46 +140,53 @@ function areCrossing(heads) {
   return spans.some(([a, b]) => spans.some(([c, d]) => a < c && c < b && b < d));
 }
 
-/** Confirm the marked words and those that were changed, as they are shown, and go on. */
-async function accept() {
+/**
+ * Leave the sentence once all that was decided about it is saved, and stay where that fails. What is
+ * pressed meanwhile is about no sentence that a person has seen.
+ */
+async function leave(act) {
   if (!current || busy) return;
-  const item = current;
-  await item.editor.settled;
-  const { tokens, decisions } = item.editor;
-  const heads = { ...decisions.heads };
-  const relations = { ...decisions.labels };
-  for (const id of new Set([...item.asked, ...Object.keys(heads).map(Number)])) {
-    heads[id] = tokens[id - 1].head;
-    relations[id] = tokens[id - 1].deprel;
+  busy = true;
+  try {
+    const item = current;
+    if ((await item.editor.settled) !== false) await act(item);
+  } finally {
+    busy = false;
   }
-  await finish(item, { heads, labels: relations }, "done");
 }
 
-async function skip() {
-  if (!current || busy) return;
-  const item = current;
-  await item.editor.settled;
-  await finish(item, item.editor.decisions, "skipped");
+/** Confirm the marked words and those that were changed, as they are shown, and go on. */
+function accept() {
+  return leave((item) => {
+    const { tokens, decisions } = item.editor;
+    const heads = { ...decisions.heads };
+    const relations = { ...decisions.labels };
+    for (const id of new Set([...item.asked, ...Object.keys(heads).map(Number)])) {
+      heads[id] = tokens[id - 1].head;
+      relations[id] = tokens[id - 1].deprel;
+    }
+    return finish(item, { heads, labels: relations }, "done");
+  });
+}
+
+function skip() {
+  return leave((item) => finish(item, item.editor.decisions, "skipped"));
 }
 
 async function finish(item, decisions, state) {
-  if (busy) return;
-  busy = true;
   try {
     await decide(item, decisions, state);
   } catch (error) {
-    busy = false;
     item.editor.fail(error);
     return;
   }
   await open(item.next);
-  busy = false; // what is pressed meanwhile is about no sentence that a person has seen
 }
 
-async function go(by) {
-  if (!current) return;
-  const place = current.place + by;
-  if (place >= 1 && place <= overview.progress.total) await open(place);
+function go(by) {
+  return leave(async ({ place }) => {
+    if (place + by >= 1 && place + by <= overview.progress.total) await open(place + by);
+  });
 }
 
 /** Go to the next word that is asked about and not confirmed yet. */

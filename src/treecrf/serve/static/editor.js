@@ -17,6 +17,7 @@ export class Editor {
   #ranked = null; // the best trees under what is fixed now, once somebody asked
   #rank = 0; // which of them is shown; 0 is the tree of the surest heads
   #turn = 0;
+  #ranking = 0; // how often the best trees were asked for
   #wanted = null; // what was decided last, as long as it is being decoded
 
   /**
@@ -28,7 +29,7 @@ export class Editor {
   constructor({ answer, decisions, labels, name, file, decode, best, restored, ...more }) {
     const { asked = [], confirming = false } = more;
     Object.assign(this, { labels, name, decode, best, restored, confirming });
-    this.settled = Promise.resolve(); // when the last decision is shown
+    this.settled = Promise.resolve(); // when the last decision is shown; false if it could not be taken
     this.asked = new Set(asked);
     this.conllu = answer.conllu;
     this.#history = new History({ decisions: decisions ?? { heads: {}, labels: {} }, answer });
@@ -102,6 +103,11 @@ export class Editor {
     }));
   }
 
+  /** Of the tree that is shown. */
+  get #logProb() {
+    return this.#rank ? this.#ranked.best[this.#rank - 1].log_prob : this.answer.log_prob;
+  }
+
   /** Fix the head of a word: the rest is decoded again around it. */
   fix(dependent, head) {
     if (dependent === head) return;
@@ -159,7 +165,7 @@ export class Editor {
     try {
       answer = await this.decode(decisions);
     } catch (error) {
-      if (turn === this.#turn) this.fail(error);
+      if (turn === this.#turn) this.#refuse(error);
       return false;
     } finally {
       if (turn === this.#turn) {
@@ -182,21 +188,27 @@ export class Editor {
     return this.#travel("redo", "undo", "Done again.");
   }
 
-  async #travel(way, back, says) {
-    if (this.#wanted) return; // it would be unclear what is undone
+  #travel(way, back, says) {
+    if (!this.#wanted) this.settled = this.#restore(way, back, says); // else it is unclear what is undone
+    return this.settled;
+  }
+
+  async #restore(way, back, says) {
     const before = this.tokens;
     const started = performance.now();
     if (!this.#history[way]()) {
       this.status.textContent = `There is nothing to ${way}.`;
-      return;
+      return true;
     }
     this.#showPresent(before, { says, started });
     try {
       await this.restored?.(this.decisions);
     } catch (error) {
       this.#history[back]();
-      this.fail(error);
+      this.#refuse(error);
+      return false;
     }
+    return true;
   }
 
   /** Free every word. */
@@ -208,14 +220,17 @@ export class Editor {
   /** Step through the best trees; 0 is the tree of the surest heads. */
   async step(by) {
     if (!this.best) return;
+    await this.settled; // the trees are those under what was decided last
     if (this.#ranked === null) {
-      const turn = (this.#turn += 1);
+      const ranking = (this.#ranking += 1);
+      const decisions = this.decisions;
+      const isStale = () => ranking !== this.#ranking || decisions !== this.decisions;
       try {
-        const ranked = await this.best(this.decisions, BEST);
-        if (turn !== this.#turn) return;
+        const ranked = await this.best(decisions, BEST);
+        if (isStale()) return;
         this.#ranked = ranked;
       } catch (error) {
-        this.fail(error);
+        if (!isStale()) this.fail(error);
         return;
       }
     }
@@ -229,10 +244,9 @@ export class Editor {
   }
 
   #rankText() {
-    const { best } = this.#ranked;
-    const { log_prob: logProb } = best[this.#rank - 1];
+    const logProb = this.#logProb;
     const chance = logProb === null ? "" : `, ${percent(Math.exp(logProb))} probable`;
-    return `Tree ${this.#rank} of the ${best.length} best${chance}.`;
+    return `Tree ${this.#rank} of the ${this.#ranked.best.length} best${chance}.`;
   }
 
   #showPresent(before, { says, dependent, started }) {
@@ -261,6 +275,12 @@ export class Editor {
     this.#draw(); // what could not be done is not shown, not in the table either
   }
 
+  /** Say why a decision could not be taken; who waits for it is told, who comes later need not wait. */
+  #refuse(error) {
+    this.settled = Promise.resolve();
+    this.fail(error);
+  }
+
   #look(id, isChosen) {
     if (id === null) this.details.id === null || this.details.show(this.tokens, this.details.id, false);
     else this.details.show(this.tokens, id, isChosen);
@@ -272,10 +292,10 @@ export class Editor {
     this.tree.show(tokens, { asked: this.asked, changed });
     this.table.show(tokens);
     if (looked !== null) this.details.show(tokens, looked, false);
-    const { log_prob: logProb, entropy } = this.answer;
-    const tree = this.#rank ? this.#ranked.best[this.#rank - 1].log_prob : logProb;
+    const { entropy } = this.answer;
+    const logProb = this.#logProb;
     const facts = [];
-    if (Number.isFinite(tree)) facts.push(`tree ${percent(Math.exp(tree))} probable`);
+    if (Number.isFinite(logProb)) facts.push(`tree ${percent(Math.exp(logProb))} probable`);
     if (Number.isFinite(entropy)) facts.push(`entropy ${entropy.toFixed(2)} nats`);
     const held = Object.keys(this.decisions.heads).length;
     if (held) facts.push(`${held} fixed`);
@@ -294,7 +314,7 @@ export class Editor {
   }
 
   toJson() {
-    return { ...this.answer, tokens: this.tokens, conllu: this.toConllu() };
+    return { ...this.answer, log_prob: this.#logProb, tokens: this.tokens, conllu: this.toConllu() };
   }
 
   #press(event) {

@@ -108,9 +108,19 @@ function makeEditor(name, sentence, labels, index) {
     labels,
     name: `Sentence ${index + 1}`,
     file: `sentence-${index + 1}`,
-    decode: async (decisions) => ({ ...(await ask(decisions, {})), text: sentence.text }),
+    decode: async (decisions) => placed(await ask(decisions, {}), sentence),
     best: (decisions, k) => ask(decisions, { topk: k, marginals: true }),
   });
+}
+
+/** An answer about words, with what only the answer about their text has. */
+function placed(answer, { text: whole, tokens }) {
+  const places = tokens.map(({ start, end }) => ({ start, end }));
+  return {
+    ...answer,
+    text: whole,
+    tokens: answer.tokens.map((token, index) => ({ ...token, ...places[index] })),
+  };
 }
 
 for (const example of document.querySelectorAll("[data-example]")) {
