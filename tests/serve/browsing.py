@@ -16,17 +16,22 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.cli.running import COMMAND, ENVIRONMENT
 
 __all__ = [
+    "SENTENCE",
     "Service",
     "browser_here",
     "heads_shown",
     "labels_shown",
     "lines_of",
     "open_page",
+    "parse",
     "start",
+    "word",
 ]
 
 PATIENCE = 60_000  # milliseconds: on a busy machine everything takes long
 expect.set_options(timeout=PATIENCE)
+
+SENTENCE = "I saw Sarah with a telescope in the old garden ."
 
 
 class Service:
@@ -138,3 +143,13 @@ def lines_of(path: Path) -> list[list[str]]:
     """The cells of the word lines of a CoNLL-U file."""
     lines = path.read_text(encoding="utf-8").splitlines()
     return [line.split("\t") for line in lines if line and not line.startswith("#")]
+
+
+def parse(page: Page, text: str = SENTENCE) -> None:
+    page.fill("#text", text)
+    page.keyboard.press("Control+Enter")
+    expect(page.locator(".sentence")).to_have_count(len(text.splitlines()))
+
+
+def word(page: Page, number: int) -> Any:
+    return page.locator(f".sentence >> nth=0 >> .word[data-id='{number}']")

@@ -1,21 +1,14 @@
 """Annotation in Chromium: accept, correct, skip; a process that is killed loses nothing."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.cli.running import treecrf
-from tests.serve.browsing import browser_here, lines_of, open_page, start
+from tests.serve.browsing import lines_of, open_page, start
 from treecrf.treebank import read_conllu
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with browser_here() as browser:
-        yield browser
 
 
 @pytest.fixture

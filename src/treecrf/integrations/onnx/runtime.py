@@ -75,7 +75,8 @@ class GraphScorer:
 
     def __call__(self, batch: Batch) -> Roles:
         """All scores of a batch, by name."""
-        self._check_width(batch)
+        if self.sibling_scores and batch.grid[1] ** 3 > FACTORED_CELLS:
+            raise _too_long(batch)
         inputs = graph_inputs(batch)
         found = self.session.run(self.outputs, {name: inputs[name] for name in self.inputs})
         roles = dict(zip(self.outputs, map(torch.from_numpy, found), strict=True))
@@ -92,8 +93,8 @@ class GraphScorer:
         return roles.get("sibling_scores")
 
     def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]:
-        """What no graph gives: see `_check_width`."""
-        raise NotImplementedError
+        """What no graph gives: a batch that needs them is refused before it is computed."""
+        raise _too_long(batch)
 
     def labels(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor:
         """Label scores `[token, relation]` of packed tokens under these heads `[batch, N]`."""
@@ -105,10 +106,9 @@ class GraphScorer:
         """Scores `[token, tag]` of the universal tags of packed tokens."""
         return roles.get("tag_scores")
 
-    def _check_width(self, batch: Batch) -> None:
-        width = batch.grid[1]
-        if self.sibling_scores and width**3 > FACTORED_CELLS:
-            raise ParserError(
-                f"a sentence of {width - 1} words is too long for a graph of the second order: "
-                "parse it with torch (without --runtime onnx)"
-            )
+
+def _too_long(batch: Batch) -> ParserError:
+    return ParserError(
+        f"a sentence of {batch.grid[1] - 1} words is too long for a graph of the second order: "
+        "parse it with torch (without --runtime onnx)"
+    )
