@@ -39,10 +39,12 @@ def main() -> None:
     print(f"{words:,} words on {parser.device}, {arguments.threads} threads")
     speeds = {"clock": words / seconds, "processor and thread": words / processor}
     if arguments.workers:
+        long = repeated * arguments.copies
         seconds = _seconds_with_workers(
-            parser, repeated, workers=arguments.workers, rounds=arguments.rounds
+            parser, long, workers=arguments.workers, rounds=arguments.rounds
         )
-        speeds[f"clock, file to file with {arguments.workers} workers"] = words / seconds
+        named = f"clock, file to file with {arguments.workers} workers"
+        speeds[named] = words * arguments.copies / seconds
     print_table(["by the", "words/s"], [[name, f"{x:,.0f}"] for name, x in speeds.items()])
     stages = _stages(parser, repeated)
     total = sum(stages.values())
@@ -57,6 +59,7 @@ def main() -> None:
             "words_per_second": speeds,
             "stages": stages,
             "threads": arguments.threads,
+            "copies": arguments.copies,
             "products": parser.config.products,
         }
         write_json(arguments.json, content | {"machine": machine(parser.device)})
@@ -125,6 +128,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--products", choices=("float32", "int8"), help="as the model says if not")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--workers", type=int, default=0, help="processes beside the device")
+    parser.add_argument(
+        "--copies", type=int, default=1, help="so many of the text, for workers take time to start"
+    )
     parser.add_argument("--characters", type=int, default=500_000, help="at least so many")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--json", type=Path, help="write the figures to this file")
