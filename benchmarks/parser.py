@@ -63,20 +63,19 @@ def main() -> None:
                 rows.append(Row(_training(tokens), "sentences/s", speed))
                 print(f"  {speed:,.0f} sentences/s", file=sys.stderr, flush=True)
         parser = load(model, device=arguments.device)
-        parsed_corpus = repeated(corpus, folder, arguments.copies)
+        copies = repeated(corpus, folder, arguments.copies)
+        parsed = {OURS: corpus} | ({WITH_WORKERS: copies} if arguments.workers else {})
         rows += parsing_speeds(
-            parser, parsed_corpus, folder, rounds=arguments.rounds, workers=arguments.workers
+            parser, parsed, folder, rounds=arguments.rounds, workers=arguments.workers
         )
-        for parsed in [OURS, WITH_WORKERS] if arguments.workers else [OURS]:
+        for name, source in parsed.items():
             # Arcs that were lifted in training come back, and may cross.
-            if wrong := wrong_trees(
-                parsed_corpus, folder / parsed, projective=not parser.config.pseudo
-            ):
+            if wrong := wrong_trees(source, folder / name, projective=not parser.config.pseudo):
                 sys.exit(f"our trees are wrong, so nothing is reported: {wrong}")
         if arguments.peers == "all":
             compare_with_supar(rows, parser.config, corpus, folder, arguments)
-    copies = f", {arguments.copies} copies of it parsed" if arguments.copies > 1 else ""
-    print(f"{corpus}{copies}; {parser.config.loss}, {parser.config.resolved_decoder}\n")
+    often = f", with workers {arguments.copies} copies of it" if WITH_WORKERS in parsed else ""
+    print(f"{corpus}{often}; {parser.config.loss}, {parser.config.resolved_decoder}\n")
     _print_rows(rows)
     if arguments.json:
         content = {"machine": facts, "corpus": corpus.to_dict(), "config": parser.config.to_dict()}
@@ -115,38 +114,38 @@ def training_speed(
 
 
 def parsing_speeds(
-    parser: Parser, corpus: Corpus, folder: Path, *, rounds: int, workers: int
+    parser: Parser, corpora: dict[str, Corpus], folder: Path, *, rounds: int, workers: int
 ) -> list[Row]:
     """From file to file in one process and with others that read and write, and the encoder."""
     print("parsing ...", file=sys.stderr, flush=True)
 
     def parse() -> None:
-        sentences = read_conllu(corpus.train)
+        sentences = read_conllu(corpora[OURS].train)
         write_conllu(parser.parse_stream(sentences, probs=False), folder / OURS)
 
     def parse_with_others() -> None:
         with open_target(folder / WITH_WORKERS) as write:
-            for text in parse_with_workers(parser, corpus.train, workers=workers):
+            for text in parse_with_workers(parser, corpora[WITH_WORKERS].train, workers=workers):
                 write(text)
 
     with watched_batches(parser.scorer) as batches:
         parse()
-    seconds = {FILE_TO_FILE: best_seconds(parse, parser.device, rounds=rounds)}
+    seconds = {FILE_TO_FILE: (corpora[OURS], best_seconds(parse, parser.device, rounds=rounds))}
     if workers:
-        parse_with_others()
         others = best_seconds(parse_with_others, parser.device, rounds=rounds)
-        seconds[f"{FILE_TO_FILE}, {workers} workers"] = others
-    for question, time in seconds.items():
+        seconds[f"{FILE_TO_FILE}, {workers} workers"] = (corpora[WITH_WORKERS], others)
+    for question, (corpus, time) in seconds.items():
         speed = f"{corpus.sentences / time:,.0f} sentences/s"
         print(f"  {question}: {speed}", file=sys.stderr, flush=True)
     encoding = encoding_seconds(parser.scorer, batches, parser.device, rounds=rounds)
+    encoded = corpora[OURS].words / encoding
     rows = [
         Row(question, unit, count / time)
-        for question, time in seconds.items()
+        for question, (corpus, time) in seconds.items()
         for unit, count in (("sentences/s", corpus.sentences), ("words/s", corpus.words))
     ]
-    rows.append(Row("the encoder alone", "words/s", corpus.words / encoding))
-    shares = (Row(question, SHARE, encoding / time) for question, time in seconds.items())
+    rows.append(Row("the encoder alone", "words/s", encoded))
+    shares = (Row(q, SHARE, corpus.words / time / encoded) for q, (corpus, time) in seconds.items())
     return [*rows, *shares]
 
 
@@ -244,7 +243,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=300.0, help="the most for each training")
     parser.add_argument("--rounds", type=int, default=2, help="timed passes; the best one counts")
     parser.add_argument(
-        "--copies", type=int, help="so many of the file, one after the other, are parsed by us"
+        "--copies", type=int, help="so many of the file, one after the other, for the workers"
     )
     parser.add_argument("--workers", type=int, help="processes that read and write; 0: none")
     parser.add_argument("--model", type=Path, metavar="DIR", help="parse with it; train none")

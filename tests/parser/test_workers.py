@@ -1,12 +1,12 @@
 """Processes that read and write beside the device give what one process gives."""
 
 import io
-import multiprocessing
 import re
 import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -104,11 +104,19 @@ def test_heads_that_no_tree_has_name_the_sentence(tmp_path: Path) -> None:
         list(parse_with_workers(random_parser(CONFIG), path, workers=1, keep_heads=True))
 
 
-def test_a_worker_that_dies_is_an_error(treebank: Path) -> None:
+def test_a_worker_that_dies_is_an_error(treebank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    started = []
+
+    class Remembered(subprocess.Popen[bytes]):
+        def __init__(self, *arguments: Any, **options: Any) -> None:
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Remembered)
     pieces = parse_with_workers(random_parser(CONFIG), treebank, workers=1)
     next(pieces)
-    for child in multiprocessing.active_children():
-        child.kill()
+    for process in started:
+        process.kill()
     with pytest.raises(ParserError, match="has ended"):
         list(pieces)
 

@@ -1,5 +1,6 @@
 """Where a parser computes, and how precisely."""
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -27,15 +28,39 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
+class _Precision:
+    """That of products, which is one for the process: the last thread to leave puts it back."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.users = 0
+        self.before = ""
+
+    def enter(self) -> None:
+        with self.lock:
+            if not self.users:
+                self.before = torch.get_float32_matmul_precision()
+                torch.set_float32_matmul_precision("high")
+            self.users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if not self.users:
+                torch.set_float32_matmul_precision(self.before)
+
+
+_precision = _Precision()
+
+
 @contextmanager
 def fast_products() -> Iterator[None]:
     """Matrix products on a GPU by its tensor cores (TF32) inside the `with` block.
 
     Scores need no more: parsers trained so are as good, in a fraction of the time.
     """
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
+    _precision.enter()
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(before)
+        _precision.leave()

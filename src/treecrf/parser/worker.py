@@ -1,9 +1,11 @@
 """What a process beside the device does: text to numbers, and trees to text; loads no torch."""
 
+import os
+import pickle
 import signal
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from multiprocessing.connection import Connection
 
 from treecrf.parser.assigning import Assigner, TreeArrays
 from treecrf.parser.config import Config
@@ -54,16 +56,16 @@ class Numbers:
     """Where each sentence is in the file, if an error might have to name it."""
 
 
-def serve(connection: Connection, job: Job) -> None:
-    """Answer pieces with numbers and trees with text until there is nothing more."""
+def serve() -> None:
+    """Answer pieces with numbers and trees with text until there is nothing more to read."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that writes
-    worker = _Worker(job)
+    source, target = sys.stdin.buffer, sys.stdout.buffer
+    sys.stdout = sys.stderr  # what someone prints is no answer
+    worker = _Worker(pickle.load(source))
     while True:
         try:
-            number, message = connection.recv()
+            number, message = pickle.load(source)
         except EOFError:
-            return
-        if message is None:
             return
         reply: Numbers | str | Exception
         try:
@@ -74,9 +76,10 @@ def serve(connection: Connection, job: Job) -> None:
         except (TreebankError, ParserError) as error:
             reply = error
         try:
-            connection.send(reply)
+            pickle.dump(reply, target, pickle.HIGHEST_PROTOCOL)
+            target.flush()
         except BrokenPipeError:
-            return
+            os._exit(1)  # nobody listens any more, and the interpreter would complain at its end
 
 
 class _Worker:

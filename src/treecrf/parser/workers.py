@@ -4,21 +4,26 @@ This process computes. The others each take pieces of the file, turn them into n
 the trees and turn those into text, so that the device does not wait for Python.
 """
 
-import multiprocessing
+import os
+import pickle
+import subprocess
+import sys
 import threading
 from collections import deque
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
+from contextvars import copy_context
 from dataclasses import replace
 from queue import SimpleQueue
-from typing import IO, Literal, TypeVar, cast
+from typing import IO, Any, Literal, cast
 
 from treecrf.parser.config import Config
 from treecrf.parser.decode import NoAllowedTreeError
 from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Decoder
 from treecrf.parser.predict import Parser
-from treecrf.parser.worker import Job, Numbers, Piece, serve
+from treecrf.parser.worker import Job, Numbers, Piece
 from treecrf.segment.scored import ScoredText, cut_scored
 from treecrf.treebank.files import File, next_chunk, open_source, read_chunks
 from treecrf.treebank.plain import Input, look_at, text_pieces
@@ -29,9 +34,9 @@ _PIECE_BYTES = 1 << 21
 _PIECE_CHARACTERS = 1 << 18  # of raw text
 # Pieces for each worker that are under way at once: while one is computed the next one is read.
 _IN_FLIGHT = 2
+# Threads that compute: while one waits for a GPU, or launches, another prepares the next batch.
+_THREADS = {"cpu": 1, "cuda": 2}
 _ENDED = "a process that reads and writes has ended; try --workers 0"
-
-Reply = TypeVar("Reply", Numbers, str)
 
 
 def parse_with_workers(
@@ -66,32 +71,26 @@ def parse_with_workers(
         else:
             pieces, read_as = _pieces(read_chunks(file), name, kind), kind
         job = Job(parser.vocabulary, parser.config, name, read_as, keep_heads, probs, cutting)
+        config = parser.config if decoder is None else replace(parser.config, decoder=decoder)
         pool = [_Process(job) for _ in range(workers)]
         for process in pool:
             stack.callback(process.close)
-        config = parser.config if decoder is None else replace(parser.config, decoder=decoder)
-        count = 0
-        to_compute: deque[int] = deque()
-        to_write: deque[int] = deque()
-        more = True
-        while more or to_compute or to_write:
-            while more and len(to_compute) + len(to_write) < workers * _IN_FLIGHT:
-                piece = next(pieces, None)
-                if piece is None:
-                    more = False
-                    break
-                pool[count % workers].send(count, piece)
-                to_compute.append(count)
-                count += 1
-            if to_compute:
-                number = to_compute.popleft()
-                process = pool[number % workers]
-                numbers = _next(process.numbers)
-                process.send(number, _trees(parser, numbers, config, probs=probs))
-                to_write.append(number)
-            if to_write and (len(to_write) > workers or not (more or to_compute)):
-                number = to_write.popleft()
-                yield _next(pool[number % workers].texts)
+        threads = stack.enter_context(ThreadPoolExecutor(_THREADS[parser.device.type]))
+        stack.callback(threads.shutdown, wait=False, cancel_futures=True)
+
+        def compute(number: int, numbers: "Future[Numbers]") -> "Future[str]":
+            trees = _trees(parser, numbers.result(), config, probs=probs)
+            return pool[number % workers].ask(number, trees)
+
+        under_way: deque[Future[Future[str]]] = deque()
+        for number, piece in enumerate(pieces):
+            numbers = pool[number % workers].ask(number, piece)
+            # The threads compute with the backend that the caller chose.
+            under_way.append(threads.submit(copy_context().run, compute, number, numbers))
+            if len(under_way) >= workers * _IN_FLIGHT:
+                yield under_way.popleft().result().result()
+        while under_way:
+            yield under_way.popleft().result().result()
 
 
 def _trees(parser: Parser, numbers: Numbers, config: Config, *, probs: bool) -> object:
@@ -122,51 +121,69 @@ def _pieces(chunks: Iterator[bytes], name: str, kind: Input) -> Iterator[Piece]:
 
 
 class _Process:
-    """A worker, and a thread that takes what it sends: it never has to wait for us to listen."""
+    """A worker, and threads that talk to it: who asks does not wait until it listens."""
 
     def __init__(self, job: Job) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.connection, other = context.Pipe()
-        self.process = context.Process(target=serve, args=(other, job), daemon=True)
-        self.process.start()
-        other.close()
-        self.numbers: SimpleQueue[Numbers | Exception] = SimpleQueue()
-        self.texts: SimpleQueue[str | Exception] = SimpleQueue()
-        self.listener = threading.Thread(target=self._listen, daemon=True)
-        self.listener.start()
+        # Not by multiprocessing, which has a process import the program that is running, and torch.
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", "from treecrf.parser.worker import serve; serve()"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        )
+        self.lock = threading.Lock()
+        self.messages: SimpleQueue[object] = SimpleQueue()
+        self.asked: deque[Future[Any]] = deque()  # replies come in this order
+        self.ended = False
+        self.messages.put(job)
+        talks = self._send, self._listen
+        self.talkers = [threading.Thread(target=talk, daemon=True) for talk in talks]
+        for talker in self.talkers:
+            talker.start()
 
-    def send(self, number: int, message: object) -> None:
-        try:
-            self.connection.send((number, message))
-        except OSError:
-            raise ParserError(_ENDED) from None
+    def ask(self, number: int, message: object) -> "Future[Any]":
+        """The reply to a piece, or to the trees of the piece with this number, once it comes."""
+        reply: Future[Any] = Future()
+        with self.lock:
+            if self.ended:
+                reply.set_exception(ParserError(_ENDED))
+            else:
+                self.asked.append(reply)
+                self.messages.put((number, message))
+        return reply
 
     def close(self) -> None:
-        with suppress(ParserError):
-            self.send(-1, None)
-        self.process.join(5)
-        if self.process.is_alive():
-            self.process.terminate()
-        self.listener.join()  # it ends with the other end of the pipe
-        self.connection.close()
+        self.messages.put(None)
+        try:
+            self.process.wait(5)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        for talker in self.talkers:
+            talker.join()
+
+    def _send(self) -> None:
+        assert self.process.stdin is not None
+        with suppress(BrokenPipeError), self.process.stdin as pipe:  # its end is for `_listen`
+            while (message := self.messages.get()) is not None:
+                pickle.dump(message, pipe, pickle.HIGHEST_PROTOCOL)
+                pipe.flush()
 
     def _listen(self) -> None:
-        """Replies of each kind come in the order of the pieces; an error is for whoever waits."""
-        reply: Numbers | str | Exception
-        ended = False
-        while not ended:
-            try:
-                reply = self.connection.recv()
-            except (EOFError, OSError):
-                reply, ended = ParserError(_ENDED), True
-            if not isinstance(reply, str):
-                self.numbers.put(reply)
-            if not isinstance(reply, Numbers):
-                self.texts.put(reply)
-
-
-def _next(replies: "SimpleQueue[Reply | Exception]") -> Reply:
-    reply = replies.get()
-    if isinstance(reply, Exception):
-        raise reply
-    return reply
+        assert self.process.stdout is not None
+        with self.process.stdout as pipe:
+            while True:
+                try:
+                    reply = pickle.load(pipe)
+                except (EOFError, OSError, pickle.UnpicklingError):
+                    break
+                future = self.asked.popleft()
+                if isinstance(reply, Exception):
+                    future.set_exception(reply)
+                else:
+                    future.set_result(reply)
+        with self.lock:
+            self.ended = True
+            for future in self.asked:
+                future.set_exception(ParserError(_ENDED))
+        self.messages.put(None)
