@@ -1,6 +1,7 @@
 """Simulated annotation: LAS against the number of heads annotated, by what is asked for next."""
 
 import argparse
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from experiments.systems import CRF2O
 from experiments.tables import cell, markdown
 from experiments.treebanks import DataFile, Split, shared_split
 from treecrf.parser import load
+from treecrf.treebank import read_conllu
 
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
 BASELINE: Strategy = "random sentences"
@@ -36,8 +38,8 @@ class Point:
 def run(options: Options) -> None:
     """Annotate, train, ask for more, and say what it was worth."""
     own = options.own
-    if min(own.start, own.heads, own.rounds) < 1:
-        raise ExperimentError("--start, --heads and --rounds are 1 or more")
+    if min(own.start, own.heads, own.rounds, own.steps or 1) < 1:
+        raise ExperimentError("--start, --heads, --rounds and --steps are 1 or more")
     split = shared_split(options.treebanks)
     pool = Pool(options.treebank.train.path)
     runs = _first_round(options, pool)
@@ -75,6 +77,7 @@ def run(options: Options) -> None:
             f"The last row: how many heads are enough for the {points[BASELINE][-1].las.mean:.2f} "
             "that random sentences end with, read from the line between two rounds.",
             "Each round starts from the model of the round before.",
+            *([] if own.steps is None else [f"A round is of about {own.steps:,} steps."]),
         ],
         draw=lambda: curves(
             {"": [_curve(strategy, by_round) for strategy, by_round in points.items()]},
@@ -121,7 +124,13 @@ def _training(options: Options, path: Path, *, seed: int, name: str, init: Run |
     treebank = replace(
         options.treebank, name=f"{options.treebank.name}, {name}", train=DataFile.of(path)
     )
-    return options.run(CRF2O, seed, treebank=treebank, init=init)
+    base = options.base
+    if options.own.steps is not None:
+        words = sum(map(len, read_conllu(path)))
+        in_epoch = math.ceil(words / base.batch_tokens)
+        epochs = min(base.epochs, math.ceil(options.own.steps / in_epoch))
+        base = base.changed({"epochs": epochs, "patience": epochs})
+    return options.run(CRF2O, seed, treebank=treebank, base=base, init=init)
 
 
 def _folder(options: Options) -> Path:
@@ -178,6 +187,13 @@ def _extend(parser: argparse.ArgumentParser) -> None:
         default=200,
         metavar="N",
         help="whole sentences to begin with (default: 200)",
+    )
+    add(
+        "--steps",
+        type=int,
+        metavar="N",
+        help="train each round for about so many, in whole epochs and at most --epochs: "
+        "strategies differ in how many sentences have what they ask for",
     )
     add("--heads", type=int, default=2000, metavar="N", help="heads a round (default: 2000)")
     add("--rounds", type=int, default=8, metavar="N", help="rounds of annotation (default: 8)")

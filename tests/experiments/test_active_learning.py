@@ -1,5 +1,6 @@
 """Simulated annotation at toy size, and what it asks for."""
 
+import json
 from itertools import pairwise
 from pathlib import Path
 
@@ -34,6 +35,14 @@ def test_active_learning(treebank: Path, out: Path, capsys: pytest.CaptureFixtur
     capsys.readouterr()
     run(active_learning.main, treebank, out, *options)
     assert "4 trainings, 4 finished before" in capsys.readouterr().out
+
+
+def test_rounds_of_as_many_steps(treebank: Path, out: Path) -> None:
+    options = ("--start", "6", "--heads", "40", "--rounds", "1", "--steps", "2", "--epochs", "50")
+    run(active_learning.main, treebank, out, *options)
+    for path in (out / "runs").iterdir():
+        record = json.loads(path.read_text())
+        assert len(record["epochs"]["las"]) <= 2  # 200 words are a batch
 
 
 def test_a_pool_gives_what_was_asked_for(treebank: Path, tmp_path: Path) -> None:
