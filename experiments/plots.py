@@ -100,6 +100,8 @@ def curves(
             if place == 0:
                 panel.set_ylabel(ylabel)
             panel.margins(x=0.02)
+            panel.locator_params(axis="x", nbins=6)
+            panel.xaxis.set_major_formatter("{x:,.0f}")
         if bottom is not None:
             top = max(max(curve.y) for lines in panels.values() for curve in lines)
             axes[0].set_ylim(bottom, top + 0.08 * (top - bottom))
