@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from treecrf.serve.annotate_corpus import Corpus
 from treecrf.serve.annotate_file import OPEN, Annotations, Record
+from treecrf.serve.annotate_store import SentenceStore
 from treecrf.treebank import Sentence, TreebankError, read_conllu, write_conllu
 
 FORMS = ["Anna", "saw", "the", "garden"]
@@ -122,7 +122,7 @@ def test_a_process_killed_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> N
 
 
 def test_a_corpus_has_its_sentences_by_number() -> None:
-    with Corpus() as corpus:
+    with SentenceStore() as corpus:
         sentences = [Sentence([f"w{number}", "ö"]) for number in range(50)]
         assert [corpus.add(each) for each in sentences] == list(range(1, 51))
         corpus.finish()

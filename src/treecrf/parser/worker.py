@@ -18,11 +18,11 @@ from treecrf.segment.scored import ScoredText, assemble
 from treecrf.treebank import Sentence, TreebankError
 from treecrf.treebank.plain import Input, parse_input
 
-__all__ = ["Job", "Numbers", "Piece", "serve"]
+__all__ = ["FileJob", "Numbers", "Piece", "serve"]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class FileJob:
     """What all pieces of a file have in common."""
 
     vocabulary: Vocabulary
@@ -54,7 +54,7 @@ class Numbers:
     """Where each sentence is in the file, if an error might have to name it."""
 
 
-def serve(connection: Connection, job: Job) -> None:
+def serve(connection: Connection, job: FileJob) -> None:
     """Answer pieces with numbers and trees with text until there is nothing more."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that writes
     worker = _Worker(job)
@@ -82,7 +82,7 @@ def serve(connection: Connection, job: Job) -> None:
 class _Worker:
     """Keeps the sentences of a piece until their trees come."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: FileJob) -> None:
         self.job = job
         self.assigner = Assigner(job.vocabulary, job.config)
         self.waiting: dict[int, tuple[list[Sentence], list[Constraints]]] = {}

@@ -18,7 +18,7 @@ from treecrf.parser.decode import NoAllowedTreeError
 from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Decoder
 from treecrf.parser.predict import Parser
-from treecrf.parser.worker import Job, Numbers, Piece, serve
+from treecrf.parser.worker import FileJob, Numbers, Piece, serve
 from treecrf.segment.scored import ScoredText, cut_scored
 from treecrf.treebank.files import File, next_chunk, open_source, read_chunks
 from treecrf.treebank.plain import Input, look_at, text_pieces
@@ -65,7 +65,7 @@ def parse_with_workers(
             read_as: Input = "tokens"
         else:
             pieces, read_as = _pieces(read_chunks(file), name, kind), kind
-        job = Job(parser.vocabulary, parser.config, name, read_as, keep_heads, probs, cutting)
+        job = FileJob(parser.vocabulary, parser.config, name, read_as, keep_heads, probs, cutting)
         pool = [_Process(job) for _ in range(workers)]
         for process in pool:
             stack.callback(process.close)
@@ -124,7 +124,7 @@ def _pieces(chunks: Iterator[bytes], name: str, kind: Input) -> Iterator[Piece]:
 class _Process:
     """A worker, and a thread that takes what it sends: it never has to wait for us to listen."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: FileJob) -> None:
         context = multiprocessing.get_context("spawn")
         self.connection, other = context.Pipe()
         self.process = context.Process(target=serve, args=(other, job), daemon=True)
