@@ -1,15 +1,20 @@
-"""Several systems on one treebank: trained, scored on every part, and compared with Loc."""
+"""Several systems on one treebank: trained, scored on every part, compared with Loc, published."""
 
 from collections.abc import Sequence
 from typing import Any
 
 from experiments.measures import Measure, measure
 from experiments.options import Options
+from experiments.plots import dots
+from experiments.reports import SIGNIFICANCE, publish
 from experiments.systems import LOC, System
+from experiments.tables import markdown, measure_rows
 from experiments.treebanks import Split
 from treecrf.parser.config import Config
 
-__all__ = ["Measures", "compare_systems", "spread_note", "to_rows"]
+__all__ = ["Measures", "compare_systems", "publish_accuracy", "spread_note", "to_rows"]
+
+_ACCURACY = ("UAS", "LAS")
 
 Measures = dict[str, dict[str, Measure]]
 """Metrics by the name of the system and their own."""
@@ -56,3 +61,28 @@ def spread_note(options: Options) -> str:
     if len(options.seeds) == 1:
         return "Percent, of one seed."
     return f"Percent: the mean of {len(options.seeds)} seeds ± their standard deviation."
+
+
+def publish_accuracy(
+    options: Options, measures: dict[Split, Measures], *, title: str, note: str = ""
+) -> None:
+    """Publish UAS and LAS of systems: a row for each, and a column for each part and metric."""
+    columns = [(split, metric) for split in measures for metric in _ACCURACY]
+    names = list(next(iter(measures.values())))
+    table = {name: [measures[split][name][metric] for split, metric in columns] for name in names}
+    publish(
+        options,
+        title=f"{title} on {options.treebank.name}",
+        content={"rows": to_rows(measures, _ACCURACY)},
+        tables=[
+            markdown(["", *(f"{split} {name}" for split, name in columns)], measure_rows(table))
+        ],
+        notes=[spread_note(options), f"{SIGNIFICANCE} {note}".rstrip()],
+        draw=lambda: dots(
+            {
+                f"{split} {metric}": {name: {name: measures[split][name][metric]} for name in names}
+                for split, metric in columns
+            },
+            xlabel="%",
+        ),
+    )

@@ -3,16 +3,12 @@
 import sys
 from collections.abc import Sequence
 
-from experiments.comparison import Measures, compare_systems, spread_note, to_rows
+from experiments.comparison import Measures, compare_systems, publish_accuracy
 from experiments.errors import ExperimentError
 from experiments.options import Options, start
-from experiments.plots import dots
-from experiments.reports import SIGNIFICANCE, publish
 from experiments.systems import CRF, CRF2O, LOC
-from experiments.tables import markdown, measure_rows
 from experiments.treebanks import Split
 
-METRICS = ("UAS", "LAS")
 WITH_TAGS = "{}, gold UPOS"
 
 
@@ -27,25 +23,7 @@ def run(options: Options) -> None:
         split: table | {WITH_TAGS.format(name): row for name, row in tagged[split].items()}
         for split, table in measures.items()
     }
-    columns = [(split, metric) for split in joined for metric in METRICS]
-    names = list(next(iter(joined.values())))
-    table = {name: [joined[split][name][metric] for split, metric in columns] for name in names}
-    publish(
-        options,
-        title=f"Gold tags on {options.treebank.name}",
-        content={"rows": to_rows(joined, METRICS)},
-        tables=[
-            markdown(["", *(f"{split} {name}" for split, name in columns)], measure_rows(table))
-        ],
-        notes=[spread_note(options), f"{SIGNIFICANCE} With tags, that is Loc with tags."],
-        draw=lambda: dots(
-            {
-                f"{split} {metric}": {name: {name: joined[split][name][metric]} for name in names}
-                for split, metric in columns
-            },
-            xlabel="%",
-        ),
-    )
+    publish_accuracy(options, joined, title="Gold tags", note="With tags, that is Loc with tags.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -23,6 +23,7 @@ from treecrf.parser.data import Prepared
 from treecrf.parser.device import choose_device
 from treecrf.parser.options import Decoder
 from treecrf.parser.train import train
+from treecrf.segment.errors import SegmentError
 from treecrf.treebank import TreebankError, read_conllu, write_conllu
 from treecrf.treebank.counts import Counts
 from treecrf.treebank.files import File
@@ -30,7 +31,7 @@ from treecrf.treebank.mask import keep_sentences, mask_dependencies
 
 __all__ = ["USER_ERRORS", "carry_out"]
 
-USER_ERRORS = (ExperimentError, ParserError, TreebankError, OSError)
+USER_ERRORS = (ExperimentError, ParserError, SegmentError, TreebankError, OSError)
 """What a user can put right, so that one line says what it is."""
 
 

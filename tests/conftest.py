@@ -1,9 +1,13 @@
-"""Settings of every test run: Hypothesis profiles, Triton's interpreter, threads."""
+"""Settings of every test run: Hypothesis profiles, Triton's interpreter, threads, CPUs."""
 
 import os
+from collections.abc import Iterator
 
+import pytest
 import torch
 from hypothesis import settings
+
+from treecrf.nn.byte_linear import has_byte_products
 
 # Triton reads this when it is imported: without a GPU its kernels run in its interpreter.
 if not torch.cuda.is_available():
@@ -17,3 +21,12 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 settings.register_profile("local", deadline=None)
 settings.register_profile("ci", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.fixture
+def without_vnni(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """As on a CPU that does not multiply bytes."""
+    monkeypatch.setattr(torch.cpu, "_is_vnni_supported", lambda: False, raising=False)
+    has_byte_products.cache_clear()
+    yield
+    has_byte_products.cache_clear()

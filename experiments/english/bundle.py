@@ -23,11 +23,11 @@ import torch
 
 from benchmarks.report import print_table
 from experiments.english.card import Card, Step, write_card
+from experiments.english.command import run_command
 from experiments.english.cut import write_description
 from experiments.english.scores import calibration_error, gold_word_scores, raw_text_scores
 from experiments.errors import ExperimentError
 from experiments.files import write_json
-from experiments.worker import USER_ERRORS
 from treecrf.nn.compact import Stored
 from treecrf.parser import checkpoint, load
 from treecrf.parser.calibration import fit_temperature
@@ -137,56 +137,7 @@ def _change(made: Path, changes: dict[str, object]) -> None:
     checkpoint.replace_file(made / checkpoint.CONFIG, config.to_toml().encode())
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
-    given = _parser().parse_args(arguments)
-    options = {
-        "--dev": given.dev,
-        "--held-out": given.held_out,
-        "--stored": given.stored,
-        "--products": given.products,
-    }
-    named = [str(part) for item in options.items() if item[1] is not None for part in item]
-    command = shlex.join(
-        [
-            "python",
-            "-m",
-            "experiments.english.bundle",
-            str(given.trained),
-            str(given.folder),
-            *named,
-        ]
-    )
-    try:
-        data = Data(
-            list(read_conllu(given.dev)),
-            None if given.held_out is None else list(read_conllu(given.held_out)),
-        )
-        card = bundle(
-            given.trained,
-            given.folder,
-            data,
-            stored=given.stored,
-            products=given.products,
-            device=given.device,
-        )
-    except USER_ERRORS as error:
-        print(error, file=sys.stderr)
-        return 2
-    write_json(given.folder / "card.json", card.to_dict())
-    write_card(given.folder, card, commands=[*given.made_by, command], treebank=given.treebank)
-    print_table(["step", "MiB", "UPOS", "UAS", "LAS", "ECE"], [step.row for step in card.steps])
-    if card.raw_text is not None:
-        print_table(["raw text", "F1"], [[k, f"{v:.2f}"] for k, v in card.raw_text.items()])
-    return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="experiments.english.bundle",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("trained", type=Path, metavar="TRAINED", help="what training wrote")
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where the small model goes")
     parser.add_argument("--dev", type=Path, required=True, help="a treebank to score it on")
@@ -204,7 +155,48 @@ def _parser() -> argparse.ArgumentParser:
         help="a command that came before, for the card; may be given several times",
     )
     parser.add_argument("--device", default="auto")
-    return parser
+
+
+def _work(given: argparse.Namespace) -> None:
+    options = {
+        "--dev": given.dev,
+        "--held-out": given.held_out,
+        "--stored": given.stored,
+        "--products": given.products,
+    }
+    named = [str(part) for item in options.items() if item[1] is not None for part in item]
+    command = shlex.join(
+        [
+            "python",
+            "-m",
+            "experiments.english.bundle",
+            str(given.trained),
+            str(given.folder),
+            *named,
+        ]
+    )
+    data = Data(
+        list(read_conllu(given.dev)),
+        None if given.held_out is None else list(read_conllu(given.held_out)),
+    )
+    card = bundle(
+        given.trained,
+        given.folder,
+        data,
+        stored=given.stored,
+        products=given.products,
+        device=given.device,
+    )
+    write_json(given.folder / "card.json", card.to_dict())
+    write_card(given.folder, card, commands=[*given.made_by, command], treebank=given.treebank)
+    print_table(["step", "MiB", "UPOS", "UAS", "LAS", "ECE"], [step.row for step in card.steps])
+    if card.raw_text is not None:
+        print_table(["raw text", "F1"], [[k, f"{v:.2f}"] for k, v in card.raw_text.items()])
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    return run_command("bundle", __doc__, _work, options=_options, arguments=arguments)
 
 
 if __name__ == "__main__":

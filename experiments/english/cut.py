@@ -17,8 +17,8 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 
+from experiments.english.command import run_command
 from experiments.errors import ExperimentError
-from experiments.worker import USER_ERRORS
 from treecrf.parser.pretrained import Pretrained, load_pretrained
 
 __all__ = ["cut_encoder", "is_english", "main", "write_description"]
@@ -71,23 +71,19 @@ def write_description(pretrained: Pretrained, folder: Path) -> list[int]:
     return kept
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="experiments.english.cut",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("source", type=Path, metavar="FOLDER", help="a BERT of Hugging Face")
     parser.add_argument("folder", type=Path, metavar="CUT_FOLDER", help="where the copy goes")
-    given = parser.parse_args(arguments)
-    try:
-        kept, before = cut_encoder(given.source, given.folder)
-    except USER_ERRORS as error:
-        print(error, file=sys.stderr)
-        return 2
+
+
+def _work(given: argparse.Namespace) -> None:
+    kept, before = cut_encoder(given.source, given.folder)
     print(f"{given.folder}: {kept:,} of {before:,} word pieces")
-    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    return run_command("cut", __doc__, _work, options=_options, arguments=arguments)
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.worker import USER_ERRORS
+from experiments.english.command import run_command
 from treecrf.treebank import Sentence, read_conllu, write_conllu
 
 __all__ = ["hold_out", "main"]
@@ -26,28 +26,24 @@ def hold_out(
     return parts
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="experiments.english.hold_out",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("train", type=Path, metavar="TRAIN.conllu")
     parser.add_argument("learnt", type=Path, metavar="LEARNT.conllu")
     parser.add_argument("held_out", type=Path, metavar="HELD_OUT.conllu")
     parser.add_argument("--every", type=int, default=25, metavar="N", help="hold out 1 of N runs")
     parser.add_argument("--run", type=int, default=1, metavar="N", help="sentences in a run")
-    given = parser.parse_args(arguments)
-    try:
-        parts = hold_out(list(read_conllu(given.train)), every=given.every, run=given.run)
-        for part, path in zip(parts, (given.learnt, given.held_out), strict=True):
-            write_conllu(part, path)
-            print(f"{path}: {len(part):,} sentences, {sum(map(len, part)):,} words")
-    except USER_ERRORS as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+
+
+def _work(given: argparse.Namespace) -> None:
+    parts = hold_out(list(read_conllu(given.train)), every=given.every, run=given.run)
+    for part, path in zip(parts, (given.learnt, given.held_out), strict=True):
+        write_conllu(part, path)
+        print(f"{path}: {len(part):,} sentences, {sum(map(len, part)):,} words")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    return run_command("hold_out", __doc__, _work, options=_options, arguments=arguments)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from experiments import plots
-from experiments.worker import USER_ERRORS
+from experiments.english.command import run_command
 from treecrf.parser import load
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.calibration import (
@@ -52,31 +52,27 @@ def draw(bins: Sequence[Bin]) -> "Figure":
     return figure
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="experiments.english.reliability",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("dev", type=Path, metavar="DEV.conllu", help="a treebank with gold trees")
     parser.add_argument("--model", metavar="DIR", help="without it, the English model")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="without suffix")
     parser.add_argument("--device", default="auto")
-    given = parser.parse_args(arguments)
-    try:
-        model = load(given.model, device=given.device)
-        gold = list(read_conllu(given.dev))
-        bare = [Sentence(sentence.forms) for sentence in gold]
-        bins = reliability(head_outcomes(gold, model.parse_stream(bare)))
-        given.out.parent.mkdir(parents=True, exist_ok=True)
-        plots.save(draw(bins), given.out)
-    except USER_ERRORS as error:
-        print(error, file=sys.stderr)
-        return 2
-    error_found = expected_calibration_error(bins)
-    print(f"expected calibration error {error_found:.4f} over {sum(b.count for b in bins):,} words")
-    return 0
+
+
+def _work(given: argparse.Namespace) -> None:
+    model = load(given.model, device=given.device)
+    gold = list(read_conllu(given.dev))
+    bare = [Sentence(sentence.forms) for sentence in gold]
+    bins = reliability(head_outcomes(gold, model.parse_stream(bare)))
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    plots.save(draw(bins), given.out)
+    error = expected_calibration_error(bins)
+    print(f"expected calibration error {error:.4f} over {sum(b.count for b in bins):,} words")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    return run_command("reliability", __doc__, _work, options=_options, arguments=arguments)
 
 
 if __name__ == "__main__":

@@ -11,34 +11,30 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from experiments.worker import USER_ERRORS
+from experiments.english.command import run_command
 from treecrf.cli.console import print_segmenter_epoch
-from treecrf.segment import SegmenterConfig, SegmentError, train_segmenter
+from treecrf.segment import SegmenterConfig, train_segmenter
 from treecrf.treebank import read_conllu
 
 __all__ = ["main"]
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(
-        prog="experiments.english.segmenter",
-        description=__doc__,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("train", type=Path, metavar="TRAIN.conllu")
     parser.add_argument("dev", type=Path, metavar="DEV.conllu")
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="of the model it belongs to")
     parser.add_argument("--epochs", type=int, default=SegmenterConfig().epochs)
-    given = parser.parse_args(arguments)
-    try:
-        train, dev = list(read_conllu(given.train)), list(read_conllu(given.dev))
-        config = SegmenterConfig(epochs=given.epochs)
-        train_segmenter(train, dev, config, on_epoch=print_segmenter_epoch).save(given.folder)
-    except (*USER_ERRORS, SegmentError) as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+
+
+def _work(given: argparse.Namespace) -> None:
+    train, dev = list(read_conllu(given.train)), list(read_conllu(given.dev))
+    config = SegmenterConfig(epochs=given.epochs)
+    train_segmenter(train, dev, config, on_epoch=print_segmenter_epoch).save(given.folder)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line."""
+    return run_command("segmenter", __doc__, _work, options=_options, arguments=arguments)
 
 
 if __name__ == "__main__":

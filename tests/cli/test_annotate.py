@@ -28,3 +28,11 @@ def test_a_folder_that_is_not_there(treebank: Path, model: Path, tmp_path: Path)
     out = tmp_path / "no" / "out.conllu"
     said = problem("annotate", treebank / "dev.conllu", "--model", model, "--out", out)
     assert said == f"{out}: No such file or directory"
+
+
+def test_a_corpus_without_sentences(model: Path, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("\n \n")
+    said = problem("annotate", corpus, "--model", model, "--out", tmp_path / "out.conllu")
+    assert said == f"{corpus}: there are no sentences to annotate"
+    assert list(tmp_path.iterdir()) == [corpus]

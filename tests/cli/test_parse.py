@@ -103,6 +103,25 @@ def test_what_the_input_is_can_be_said(model: Path) -> None:
     assert line.startswith("<stdin>:1: 10 columns expected")
 
 
+@pytest.mark.parametrize("options", [(), ("--workers", "1")])
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        (
+            "# a list\n\n1\ta dog\n2\ta cat\n",
+            "3: 10 columns expected, with tabs between them, and 2 ",
+        ),
+        ("\t".join("abcdefghij") + "\nk\n", "1: id 'a' where 1 would be next; "),
+    ],
+)
+def test_text_that_is_taken_for_conllu_says_what_to_do(
+    options: tuple[str, ...], text: str, wrong: str, model: Path
+) -> None:
+    line = problem("parse", "-", "-m", model, *options, stdin=text)
+    assert line.startswith(f"<stdin>:{wrong}")
+    assert line.endswith("; if this is plain text, say so with `treecrf parse --input text`")
+
+
 @pytest.mark.parametrize("options", [(), ("--probs",), ("--topk", "2"), ("--workers", "1")])
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_nothing_in_nothing_out(options: tuple[str, ...], text: str, model: Path) -> None:

@@ -73,6 +73,12 @@ def process_of(run: subprocess.Popen[str], rank: int) -> int:
     raise AssertionError(f"no process of {children} has the rank {rank}")
 
 
+def has_finished_an_epoch(folder: Path) -> bool:
+    """Whether the log is there, and the checkpoint, which comes last, is not the one before it."""
+    log, checkpoint = folder / "log.jsonl", folder / "checkpoint.safetensors"
+    return log.exists() and checkpoint.stat().st_mtime_ns >= log.stat().st_mtime_ns
+
+
 def test_two_processes_learn_what_one_learns(data: list[str], tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     options = ("--set", "epochs=4", "--set", "embedding_dropout=0")
@@ -101,11 +107,10 @@ def test_a_process_that_dies_ends_the_run_which_goes_on(
     run = start(few, folder, "--set", "epochs=3")
     try:
         deadline = time.monotonic() + PATIENCE
-        while not (folder / "log.jsonl").exists():
+        while not has_finished_an_epoch(folder):
             assert run.poll() is None
             assert time.monotonic() < deadline
             time.sleep(0.01)
-        time.sleep(0.2)  # in the middle of the second epoch
         os.kill(process_of(run, rank), signal.SIGKILL)
     finally:
         _, complaints = finish(run)

@@ -7,6 +7,10 @@ import pytest
 import treecrf
 from tests.parser.folders import assert_same_trees, parser_of
 from treecrf.parser import ParserError, bundled
+from treecrf.treebank import read_conllu
+from treecrf.treebank.probs import head_probs
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.fixture
@@ -52,3 +56,12 @@ def test_english_comes_along() -> None:
     folder = bundled.model_folder(None)
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) <= 32 << 20
     assert all(path.stat().st_size < 16 << 20 for path in folder.glob("*.safetensors"))
+
+
+def test_the_picture_in_the_readme_is_of_this_model() -> None:
+    [drawn] = read_conllu(EXAMPLES / "telescope.conllu")
+    [parsed] = treecrf.load(device="cpu").parse("I saw Sarah with a telescope.")
+    assert (parsed.forms, parsed.heads) == (drawn.forms, drawn.heads)
+    assert parsed.deprels == drawn.deprels
+    # Products of bytes and of floats differ a little.
+    assert parsed.probs == pytest.approx(head_probs(drawn), abs=0.03)

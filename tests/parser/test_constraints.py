@@ -105,6 +105,29 @@ def test_wrong_constraints(given: dict[str, Any], problem: str) -> None:
         PARSERS["crf2o"].parse_tokens([["a", "b", "c"], ["a", "b"]], **given)
 
 
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        (
+            {"constraints": [{1: "2"}]},
+            r"constraints has {1: '2'} for a sentence; give None or a di",
+        ),
+        ({"constraints": [{"1": 2}]}, r"such as {1: 2}$"),
+        ({"constraints": [{1: 2.0}]}, r"such as {1: 2}$"),
+        ({"constraints": [[2, 0]]}, r"such as {1: 2}$"),
+        ({"constraints": {1: 2}}, r"constraints is a list with an item for each sentence, such as"),
+        ({"constraints": 3}, r"such as \[{1: 2}\]$"),
+        ({"forbidden": [{1: 2}]}, r"such as {1: \[2, 3\]}$"),
+        ({"forbidden": [{1: "2"}]}, r"such as {1: \[2, 3\]}$"),
+        ({"forbidden": {1: [2]}}, r"such as \[{1: \[2, 3\]}\]$"),
+    ],
+)
+@pytest.mark.parametrize("method", ["parse_tokens", "distribution"])
+def test_constraints_of_another_type(method: str, given: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ParserError, match=problem):
+        getattr(PARSERS["crf"], method)([["a", "b"]], **given)
+
+
 @pytest.mark.parametrize("parser", [PARSERS["crf"].parse_tokens, PARSERS["crf"].distribution])
 def test_the_sentence_is_named(parser: Callable[..., object]) -> None:
     named = Sentence(["a", "b"], comments=["# sent_id = s42"])

@@ -100,14 +100,6 @@ def test_a_word_that_is_too_long_is_read_by_its_ends() -> None:
     assert parser.parse_tokens([["b", "cog" + "o" + end]])[0].probs != pytest.approx(long)
 
 
-def test_a_string_is_no_list_of_words() -> None:
-    parser = random_parser(with_loss("crf"))
-    with pytest.raises(ParserError, match="a sentence is a list of words"):
-        parser.parse_tokens(["a dog"])
-    with pytest.raises(ParserError, match="a sentence is a list of words"):
-        list(parser.parse_stream(["a dog"]))
-
-
 CONLLU = b"""# newpar
 # sent_id = one
 # text = adog b

@@ -11,6 +11,7 @@ import torch
 from safetensors.torch import save_file
 
 import treecrf
+from treecrf.nn.byte_linear import ByteLinear
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.presets import PRESETS
@@ -237,3 +238,16 @@ def test_products_of_bytes_give_nearly_the_same_trees(
     assert all(
         torch.equal(again[name], tensor) for name, tensor in exact.scorer.state_dict().items()
     )
+
+
+@pytest.mark.usefixtures("without_vnni")
+def test_a_cpu_without_products_of_bytes_takes_single_precision(
+    bert: Path, treebank: Path, tmp_path: Path
+) -> None:
+    folder = trained(tmp_path / "m", treebank, config_for(bert, products="int8"))
+    words = [["the", "man", "saw", "telescopes"]]
+    [exact] = treecrf.load(folder, device="cpu", products="float32").parse_tokens(words)
+    parser = treecrf.load(folder, device="cpu")
+    [found] = parser.parse_tokens(words)
+    assert not any(isinstance(layer, ByteLinear) for layer in parser.scorer.modules())
+    assert (found.heads, found.probs) == (exact.heads, exact.probs)

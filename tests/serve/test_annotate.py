@@ -9,9 +9,9 @@ from starlette.testclient import TestClient
 
 from treecrf.parser import Parser
 from treecrf.serve.annotate import Annotating, annotate_routes
-from treecrf.serve.annotate_corpus import Corpus
 from treecrf.serve.annotate_file import Annotations
 from treecrf.serve.annotate_queue import Asking, collect, make_queue
+from treecrf.serve.annotate_store import SentenceStore
 from treecrf.serve.app import create_app
 from treecrf.serve.limits import Limits
 from treecrf.treebank import Sentence, read_conllu
@@ -28,7 +28,7 @@ def out(tmp_path: Path) -> Path:
 @pytest.fixture
 def client(wordy: Parser, out: Path) -> Iterator[TestClient]:
     asking = Asking(None, 0.4)
-    with Annotations(out) as annotations, Corpus() as corpus:
+    with Annotations(out) as annotations, SentenceStore() as corpus:
         queue = make_queue(
             collect(map(Sentence, SENTENCES), corpus, annotations),
             wordy,

@@ -1,16 +1,19 @@
 """The file that annotation writes: partial trees, whole at every moment, and nobody else's."""
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
-from treecrf.serve.annotate_corpus import Corpus
 from treecrf.serve.annotate_file import OPEN, Annotations, Record
+from treecrf.serve.annotate_lock import FileLock
+from treecrf.serve.annotate_store import SentenceStore
 from treecrf.treebank import Sentence, TreebankError, read_conllu, write_conllu
 
 FORMS = ["Anna", "saw", "the", "garden"]
@@ -80,8 +83,30 @@ def test_one_process_has_the_file(tmp_path: Path) -> None:
     path = tmp_path / "out.conllu"
     with Annotations(path), pytest.raises(TreebankError, match="end that one first"):
         Annotations(path)
+    assert list(tmp_path.iterdir()) == []
     with Annotations(path):
         pass
+
+
+def test_a_lock_that_is_removed_while_another_takes_it_is_taken_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second process has the file open before the first removes it, and locks it after."""
+    path = tmp_path / "out.conllu"
+    first = FileLock(path)
+    flock = fcntl.flock
+
+    def late(file: IO[str], operation: int) -> None:
+        monkeypatch.undo()
+        first.release()
+        flock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    second = FileLock(path)
+    with pytest.raises(TreebankError, match="end that one first"):
+        FileLock(path)
+    second.release()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_without_locks_there_is_one_clean_error(
@@ -122,7 +147,7 @@ def test_a_process_killed_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> N
 
 
 def test_a_corpus_has_its_sentences_by_number() -> None:
-    with Corpus() as corpus:
+    with SentenceStore() as corpus:
         sentences = [Sentence([f"w{number}", "ö"]) for number in range(50)]
         assert [corpus.add(each) for each in sentences] == list(range(1, 51))
         corpus.finish()

@@ -6,9 +6,9 @@ import pytest
 
 import treecrf
 from treecrf.parser import Parser
-from treecrf.serve.annotate_corpus import Corpus
 from treecrf.serve.annotate_file import Annotations, Record
 from treecrf.serve.annotate_queue import Asking, Order, Queue, collect, make_queue
+from treecrf.serve.annotate_store import SentenceStore
 from treecrf.treebank import Sentence, read_conllu
 
 
@@ -31,7 +31,7 @@ def queue_of(
     asking: Asking = Asking(None, 0.2),  # noqa: B008
     longest: int = 400,
 ) -> Queue:
-    with Annotations(path) as annotations, Corpus() as corpus:
+    with Annotations(path) as annotations, SentenceStore() as corpus:
         return make_queue(
             collect(sentences, corpus, annotations),
             parser,

@@ -12,7 +12,7 @@ from treecrf.serve.batching import Batcher
 from treecrf.serve.engine import Engine
 from treecrf.serve.errors import ServeError
 from treecrf.serve.metrics import Metrics
-from treecrf.serve.work import Job, Outcome, Task
+from treecrf.serve.work import Job, Task, TaskResult
 from treecrf.treebank import Sentence
 
 WORDS = ["Anna", "saw", "the", "garden", "."]
@@ -52,7 +52,7 @@ def job(count: int = 1, *, limit: Constraints | None = None, text: str = "") -> 
         sentences = [sentence for piece in cut for sentence in piece]
         return [Task(s, limit or Constraints(), details=True) for s in sentences]
 
-    def render(task: Task, outcome: Outcome) -> str:
+    def render(task: Task, outcome: TaskResult) -> str:
         return " ".join(map(str, outcome.sentence.heads))
 
     sentences = [] if text else [Sentence(WORDS) for _ in range(count)]

@@ -168,9 +168,9 @@ def test_half_a_character_is_refused(client: TestClient, body: bytes, place: str
 @pytest.mark.parametrize(
     ("body", "status", "problem"),
     [
-        (b"", 422, "required"),
-        (b"{", 422, "JSON decode error"),
-        (b"[]", 422, "valid dictionary"),
+        (b"", 422, "`Content-Type: application/json`; this is no object"),
+        (b"{", 422, "the body is no JSON (character 1: Expecting property name"),
+        (b"[]", 422, "send a JSON object as the body"),
         (b"\xff", 400, "parsing the body"),
         (b'{"text": NaN}', 422, "text: Input should be a valid string"),
         (rb'{"text": "a", "\ud800": 1}', 422, "unicode"),
@@ -183,6 +183,27 @@ def test_what_is_no_json_is_refused(
     answer = client.post("/api/parse", content=body, headers=JSON)
     assert answer.status_code == status, answer.text
     assert problem in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    ("headers", "sent"),
+    [
+        ({}, "no type"),
+        ({"Content-Type": "text/plain"}, "text/plain"),
+        # What curl -d sends.
+        (
+            {"Content-Type": "application/x-www-form-urlencoded"},
+            "application/x-www-form-urlencoded",
+        ),
+    ],
+)
+def test_json_comes_with_its_type(client: TestClient, headers: dict[str, str], sent: str) -> None:
+    answer = client.post("/api/parse", content=b'{"text": "a"}', headers=headers)
+    assert answer.status_code == 422
+    assert answer.json()["detail"] == (
+        "send a JSON object as the body, and the header `Content-Type: application/json`; this is "
+        f"of {sent}"
+    )
 
 
 def test_models_are_listed_with_labels(client: TestClient) -> None:

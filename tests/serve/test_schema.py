@@ -18,9 +18,9 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.parser.folders import parser_of
 from treecrf.serve.annotate import Annotating, annotate_routes
-from treecrf.serve.annotate_corpus import Corpus
 from treecrf.serve.annotate_file import Annotations
 from treecrf.serve.annotate_queue import Asking, collect, make_queue
+from treecrf.serve.annotate_store import SentenceStore
 from treecrf.serve.app import create_app
 from treecrf.serve.limits import Limits
 from treecrf.treebank import Sentence
@@ -34,7 +34,7 @@ def annotating_app(stack: contextlib.ExitStack) -> FastAPI:
     limits = Limits(body_bytes=100_000, sentence_words=50)
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     annotations = stack.enter_context(Annotations(Path(folder, "out.conllu")))
-    corpus = stack.enter_context(Corpus())
+    corpus = stack.enter_context(SentenceStore())
     queue = make_queue(
         collect(map(Sentence, SENTENCES), corpus, annotations),
         parser,

@@ -139,13 +139,13 @@ def test_colours_and_figures_follow_the_probabilities() -> None:
 
 def test_probabilities_of_a_file_and_of_a_parser_look_the_same() -> None:
     (written,) = read_conllu(TELESCOPE)
-    bare = written.with_tree(written.heads, written.deprels, misc=["_"] * 6)
+    bare = written.with_tree(written.heads, written.deprels, misc=["_"] * 7)
     assert Counter(g.get("class") for g in parsed(to_svg(written)).iter(f"{SVG}g")) == {
-        "sure": 5,
-        "unsure": 1,
+        "sure": 6,
+        "likely": 1,
     }
     assert {g.get("class") for g in parsed(to_svg(bare)).iter(f"{SVG}g")} == {"unknown"}
-    bare.probs = [0.9994, 0.9998, 0.9971, 0.9989, 0.9992, 0.7311]
+    bare.probs = [0.9979, 0.9940, 0.9995, 0.9993, 0.9999, 0.9227, 0.9921]
     assert to_svg(bare) == to_svg(written)
 
 

@@ -80,14 +80,15 @@ def annotate(
     from treecrf.parser import load
     from treecrf.parser.entropy import LONGEST_ENTROPY
     from treecrf.parser.files import FileOptions, read_input
-    from treecrf.serve.annotate_corpus import Corpus
     from treecrf.serve.annotate_file import Annotations
     from treecrf.serve.annotate_queue import Asking, collect, make_queue
+    from treecrf.serve.annotate_store import SentenceStore
     from treecrf.serve.limits import Limits
+    from treecrf.treebank import TreebankError
 
     asking = Asking(0.8 if threshold is None and share is None else threshold, share)
     limits = Limits()
-    with Annotations(out) as annotations, Corpus() as sentences:
+    with Annotations(out) as annotations, SentenceStore() as sentences:
         parser = load(model, device=device)
         read = read_input(parser, corpus, FileOptions())
         queue = make_queue(
@@ -98,6 +99,8 @@ def annotate(
             asking=asking,
             longest=LONGEST_ENTROPY,
         )
+        if not len(sentences):
+            raise TreebankError("there are no sentences to annotate", source=corpus)
         typer.echo(_summary(queue, annotations, longest=LONGEST_ENTROPY))
         annotating = Annotating(corpus, sentences, queue, annotations, asking)
         routes = annotate_routes(annotating, limits)

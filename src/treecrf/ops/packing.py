@@ -13,8 +13,8 @@ from treecrf.ops.lanes import LANES, Floats, Integers, Vector, load, load_offset
 from treecrf.ops.threads import run_in_threads
 
 __all__ = [
-    "Batch",
     "Groups",
+    "PackedBatch",
     "lane_lengths",
     "lane_offsets",
     "most_words",
@@ -25,7 +25,7 @@ __all__ = [
 Groups = npt.NDArray[np.int64]  # [group, lane]: which sentence of the batch
 
 
-class Batch:
+class PackedBatch:
     """The sentences of one call, longest first, LANES of them in a group.
 
     Lanes that are left over in the last group repeat its last sentence, which does no harm: they

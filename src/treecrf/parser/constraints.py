@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Integral
 
 from treecrf.parser.errors import ParserError
 from treecrf.treebank import Sentence
@@ -53,7 +54,10 @@ def constraints_of(
 ) -> Iterable[Constraints]:
     """The constraints of so many sentences, from what a caller gives for each of them."""
     for name, given in (("constraints", held), ("forbidden", forbidden)):
-        if given is not None and len(given) != count:
+        if given is None:
+            continue
+        _check_types(name, given)
+        if len(given) != count:
             raise ParserError(
                 f"{len(given)} {name} for {count} sentences: give one for each, or None"
             )
@@ -61,3 +65,28 @@ def constraints_of(
         keep = held[number] if held is not None else None
         avoid = forbidden[number] if forbidden is not None else None
         yield Constraints(held=keep or {}, forbidden=avoid or {}) if keep or avoid else FREE
+
+
+def _check_types(name: str, given: Sequence[object]) -> None:
+    """An error where this is not what a caller may give; what it says is checked elsewhere."""
+    example = "{1: 2}" if name == "constraints" else "{1: [2, 3]}"
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise ParserError(f"{name} is a list with an item for each sentence, such as [{example}]")
+    for limits in given:
+        if limits is not None and not _has_numbers(limits, lists=name == "forbidden"):
+            raise ParserError(
+                f"{name} has {limits!r:.60} for a sentence; give None or a dict of whole numbers, "
+                f"such as {example}"
+            )
+
+
+def _has_numbers(limits: object, *, lists: bool) -> bool:
+    """Whether this is a mapping of words to heads, or to lists of them."""
+    if not isinstance(limits, Mapping):
+        return False
+    heads = [*limits.values()]
+    if lists:
+        if not all(isinstance(some, Collection) for some in heads):
+            return False
+        heads = [head for some in heads for head in some]
+    return all(isinstance(number, Integral) for number in [*limits, *heads])

@@ -30,6 +30,7 @@ from treecrf.parser.encoding import EncodedSentences, encode
 from treecrf.parser.errors import ParserError
 from treecrf.parser.forms import Integers
 from treecrf.parser.gathering import Gathered
+from treecrf.parser.inputs import Words, as_sentences, check_count, check_text
 from treecrf.parser.loss import TreeCRF, distribution, tempered
 from treecrf.parser.model import Network, Scorer
 from treecrf.parser.options import Decoder, Products
@@ -40,8 +41,6 @@ from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.treebank import Sentence
 
 __all__ = ["Parser", "load"]
-
-Words = Sequence[str] | Sentence
 
 # Words in a batch: enough to keep the device busy.
 _BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
@@ -159,6 +158,7 @@ class Parser:
 
     def parse(self, text: str) -> list[Sentence]:
         """The trees of raw text, cut into sentences and words first."""
+        check_text(text)
         return list(self.parse_text([text]))
 
     def parse_text(
@@ -182,7 +182,7 @@ class Parser:
         For each sentence, `constraints` has the heads to keep (`{dependent: head}`, words numbered
         from 1, head 0 the root) and `forbidden` the heads that a word must not have.
         """
-        given = [_sentence(words) for words in sentences]
+        given = list(as_sentences(sentences))
         limits = list(constraints_of(len(given), constraints, forbidden))
         config = self._config(decoder)
         parsed: list[Sentence] = []
@@ -205,22 +205,22 @@ class Parser:
         """
         config = self._config(decoder)
 
-        def pair(words: Words) -> tuple[Sentence, Constraints]:
-            sentence = _sentence(words)
+        def pair(sentence: Sentence) -> tuple[Sentence, Constraints]:
             return sentence, kept_from(sentence) if keep_heads else FREE
 
         def work(window: list[tuple[Sentence, Constraints]]) -> list[Sentence]:
             return self._parse_window(window, config, probs=probs)
 
-        for parsed in pipelined(windows(map(pair, sentences), size=_size_of_pair), work):
+        pairs = map(pair, as_sentences(sentences))
+        for parsed in pipelined(windows(pairs, size=_size_of_pair), work):
             yield from parsed
 
     def parse_best(
         self, sentences: Iterable[Words], k: int, *, keep_heads: bool = False
     ) -> Iterator[list[Sentence]]:
         """The k best trees of each sentence, best first; fewer where there are fewer."""
-        for words in sentences:
-            sentence = _sentence(words)
+        check_count(k)
+        for sentence in as_sentences(sentences):
             limit = kept_from(sentence) if keep_heads else FREE
             limit.check(sentence)
             encoded = encode([sentence], self.vocabulary, self.config)
@@ -260,7 +260,7 @@ class Parser:
         Of a model trained with `local` it is the TreeCRF over the same scores, which training has
         not made a distribution over trees.
         """
-        given = [_sentence(words) for words in sentences]
+        given = list(as_sentences(sentences))
         limits = list(constraints_of(len(given), constraints, forbidden))
         for sentence, limit in zip(given, limits, strict=True):
             limit.check(sentence)
@@ -363,12 +363,6 @@ class Parser:
             for found in run_side_by_side([partial(one, rows) for rows in together]):
                 gathered.add(*found)
         return gathered
-
-
-def _sentence(words: Words) -> Sentence:
-    if isinstance(words, str):
-        raise ParserError("a sentence is a list of words, and this is one string; split it first")
-    return words if isinstance(words, Sentence) else Sentence(words)
 
 
 def _size_of_pair(pair: tuple[Sentence, Constraints]) -> int:

@@ -20,11 +20,11 @@ from treecrf.segment.scored import ScoredText, assemble
 from treecrf.treebank import Sentence, TreebankError
 from treecrf.treebank.plain import Input, parse_input
 
-__all__ = ["Job", "Numbers", "Piece", "serve"]
+__all__ = ["FileJob", "Numbers", "Piece", "serve"]
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class FileJob:
     """What all pieces of a file have in common."""
 
     vocabulary: Vocabulary
@@ -85,7 +85,7 @@ def serve() -> None:
 class _Worker:
     """Keeps the sentences of a piece until their trees come."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: FileJob) -> None:
         self.job = job
         self.assigner = Assigner(job.vocabulary, job.config)
         self.waiting: dict[int, tuple[list[Sentence], list[Constraints]]] = {}

@@ -23,7 +23,7 @@ from treecrf.parser.decode import NoAllowedTreeError
 from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Decoder
 from treecrf.parser.predict import Parser
-from treecrf.parser.worker import Job, Numbers, Piece
+from treecrf.parser.worker import FileJob, Numbers, Piece
 from treecrf.segment.scored import ScoredText, cut_scored
 from treecrf.treebank.files import File, next_chunk, open_source, read_chunks
 from treecrf.treebank.plain import Input, look_at, text_pieces
@@ -70,7 +70,7 @@ def parse_with_workers(
             read_as: Input = "tokens"
         else:
             pieces, read_as = _pieces(read_chunks(file), name, kind), kind
-        job = Job(parser.vocabulary, parser.config, name, read_as, keep_heads, probs, cutting)
+        job = FileJob(parser.vocabulary, parser.config, name, read_as, keep_heads, probs, cutting)
         config = parser.config if decoder is None else replace(parser.config, decoder=decoder)
         pool = [_Process(job) for _ in range(workers)]
         for process in pool:
@@ -123,7 +123,7 @@ def _pieces(chunks: Iterator[bytes], name: str, kind: Input) -> Iterator[Piece]:
 class _Process:
     """A worker, and threads that talk to it: who asks does not wait until it listens."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: FileJob) -> None:
         # Not by multiprocessing, which has a process import the program that is running, and torch.
         self.process = subprocess.Popen(
             [sys.executable, "-c", "from treecrf.parser.worker import serve; serve()"],

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treecrf.segment.blocks import Block
+from treecrf.segment.boundaries import with_certain_ends
 from treecrf.segment.characters import classes_of, is_space
 from treecrf.segment.corpus import Joins, may_join
 from treecrf.segment.multiwords import Splitter
@@ -179,9 +180,11 @@ def token_ends(block: Block, scores: Scores, *, joins: Joins) -> tuple[Flags, Fl
     """Whether each character is white space, and whether a token would end with it."""
     length = len(block.text)
     context = (len(block.codes) - length) // 2
-    classes = classes_of(block.codes[context : context + length + 2])
+    codes = block.codes[context : context + length + 2]
+    classes = classes_of(codes)
     space = is_space(classes)
-    return space[:length], (scores[:, 0] > 0) | (space[1:-1] & ~may_join(classes, joins))
+    ends = with_certain_ends(codes[:-1], scores[:, 0] > 0)
+    return space[:length], ends | (space[1:-1] & ~may_join(classes, joins))
 
 
 def _bounded_space(space: str) -> str:

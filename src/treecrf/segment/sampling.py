@@ -28,7 +28,7 @@ from treecrf.segment.corpus import (
     may_join,
 )
 
-__all__ = ["Windows", "cut_runs", "draw_windows"]
+__all__ = ["TrainingWindows", "cut_runs", "draw_windows"]
 
 _LONGEST_RUN = 40  # sentences that stay together, and share a layout
 _LINE_WIDTHS = (50, 110)
@@ -46,7 +46,7 @@ def cut_runs(sentences: Sequence[RawSentence]) -> list[list[RawSentence]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class TrainingWindows:
     """Windows of training text, in random order."""
 
     codes: Codes  # [window, character]
@@ -61,7 +61,7 @@ def draw_windows(
     *,
     joins: Joins,
     random: np.random.Generator,
-) -> Windows:
+) -> TrainingWindows:
     """All runs, in random order and layout, as windows."""
     codes, labels = _draw_text(runs, config, random)
     order = random.permutation(len(codes))
@@ -69,7 +69,7 @@ def draw_windows(
     classes = classes_of(codes)
     asked = _find_asked(classes, labels, joins)
     bits = np.array([TOKEN, SENTENCE, MULTIWORD], np.uint8)
-    return Windows(
+    return TrainingWindows(
         codes=codes,
         classes=classes.astype(np.int32),
         targets=labels[..., None] & bits > 0,

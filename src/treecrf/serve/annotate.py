@@ -11,9 +11,9 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from treecrf.serve.annotate_corpus import Corpus
 from treecrf.serve.annotate_file import Annotations, Record, State
 from treecrf.serve.annotate_queue import Asking, Queue
+from treecrf.serve.annotate_store import SentenceStore
 from treecrf.serve.app import STATIC
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
@@ -49,7 +49,7 @@ class Annotating:
     """A corpus that is being annotated."""
 
     corpus_name: str
-    corpus: Corpus
+    corpus: SentenceStore
     queue: Queue
     annotations: Annotations
     asking: Asking

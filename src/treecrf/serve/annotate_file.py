@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from treecrf.nn.storage import remove_temporary
+from treecrf.serve.annotate_lock import FileLock
 from treecrf.treebank import Sentence, TreebankError, read_conllu
 from treecrf.treebank.files import open_target
 
@@ -46,21 +47,21 @@ class Annotations:
         self._records: dict[int, Record] = {}
         self._texts: dict[int, str] = {}
         self._forms: dict[int, list[str]] = {}
-        self._lock = _locked(self.path)
+        self._lock = FileLock(self.path)
         try:
             remove_temporary(self.path)
             if self.path.exists():
                 for sentence in read_conllu(self.path):
                     self._read(sentence)
         except BaseException:
-            self._lock.close()
+            self._lock.release()
             raise
 
     def __enter__(self) -> "Annotations":
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._lock.close()
+        self._lock.release()
 
     def _read(self, sentence: Sentence) -> None:
         found = [match for line in sentence.comments if (match := _COMMENT.match(line))]
@@ -117,30 +118,6 @@ class Annotations:
         self._texts = texts
         # Another thread may be counting those of before.
         self._records = {**self._records, number: record}
-
-
-def _locked(path: Path) -> IO[str]:
-    """A file beside this one, locked as long as it is open; a killed process holds no lock."""
-    try:
-        import fcntl
-    except ModuleNotFoundError:  # Windows
-        raise TreebankError(
-            f"{path}: this system has no locks that end with a process, and annotation needs one; "
-            "run `treecrf annotate` under Linux, macOS or the Windows Subsystem for Linux"
-        ) from None
-    try:
-        lock = open(path.with_name(f".{path.name}.lock"), "w")  # noqa: SIM115
-    except OSError as error:
-        error.filename = str(path)  # the name that the user knows
-        raise
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        lock.close()
-        raise TreebankError(
-            f"{path}: another `treecrf annotate` has it; end that one first"
-        ) from None
-    return lock
 
 
 def _partial(number: int, sentence: Sentence, record: Record) -> Sentence:

@@ -10,8 +10,8 @@ from treecrf.parser import Parser
 from treecrf.parser.analysis import Analysis
 from treecrf.parser.constraints import FREE
 from treecrf.parser.pipeline import windows
-from treecrf.serve.annotate_corpus import Corpus
 from treecrf.serve.annotate_file import Annotations
+from treecrf.serve.annotate_store import SentenceStore
 from treecrf.treebank import Sentence
 
 __all__ = ["Asking", "Order", "Queue", "collect", "make_queue"]
@@ -49,7 +49,7 @@ class Queue:
 
 
 def collect(
-    sentences: Iterable[Sentence], corpus: Corpus, annotations: Annotations
+    sentences: Iterable[Sentence], corpus: SentenceStore, annotations: Annotations
 ) -> Iterator[Sentence]:
     """The sentences, as they are put into the corpus and found to be those of the annotations."""
     for sentence in sentences:

@@ -104,7 +104,16 @@ async def _answer_invalid(request: Request, error: Any) -> Response:
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"] if part != "body")
     problem = first["msg"].removeprefix("Value error, ")
-    detail = f"{place}: {problem}" if place else problem
+    if first["type"] == "json_invalid":
+        detail = f"the body is no JSON (character {place}: {first['ctx']['error']})"
+    elif not place and first["type"] in ("missing", "model_attributes_type"):
+        kind = request.headers.get("content-type", "no type")
+        detail = (
+            "send a JSON object as the body, and the header `Content-Type: application/json`; this "
+            f"is {'no object' if kind == 'application/json' else f'of {kind[:100]}'}"
+        )
+    else:
+        detail = f"{place}: {problem}" if place else problem
     return JSONResponse({"detail": _printable(detail)}, 422)
 
 

@@ -14,7 +14,7 @@ from treecrf.serve.engine import Engine
 from treecrf.serve.errors import ServeError
 from treecrf.serve.metrics import Metrics
 from treecrf.serve.waiting import WaitingJobs
-from treecrf.serve.work import Job, Outcome, Task
+from treecrf.serve.work import Job, Task, TaskResult
 from treecrf.treebank import Sentence, TreebankError
 
 __all__ = ["Batcher"]
@@ -215,7 +215,7 @@ class Batcher:
                 left -= sum(len(task.sentence) for task in more)
         return list(taken.items())
 
-    def _parse(self, shares: list[tuple[Job, list[Task]]]) -> dict[Job, list[Outcome]]:
+    def _parse(self, shares: list[tuple[Job, list[Task]]]) -> dict[Job, list[TaskResult]]:
         """What becomes of the tasks of each job; one that is impossible is so alone."""
         try:
             parsed = iter(self.engine.parse([task for _, tasks in shares for task in tasks]))
@@ -224,7 +224,7 @@ class Batcher:
             if len(shares) == 1:
                 self._fail(shares[0][0], error)
                 return {}
-        outcomes: dict[Job, list[Outcome]] = {}
+        outcomes: dict[Job, list[TaskResult]] = {}
         for share in shares:
             outcomes |= self._parse([share])
         return outcomes

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from treecrf.parser import Parser
 from treecrf.parser.trees import TreeNamer
-from treecrf.serve.work import Outcome, Task
+from treecrf.serve.work import Task, TaskResult
 from treecrf.treebank import Sentence, Token
 
 __all__ = ["Engine", "split_lines"]
@@ -27,7 +27,7 @@ class Engine:
             return [split_lines(text) for text in texts]
         return self.parser.segmenter.segment_texts(texts)
 
-    def parse(self, tasks: Sequence[Task]) -> list[Outcome]:
+    def parse(self, tasks: Sequence[Task]) -> list[TaskResult]:
         """What becomes of each task."""
         detailed = [task for task in tasks if task.details]
         plain = [task.sentence for task in tasks if task.parse and not task.details]
@@ -41,9 +41,9 @@ class Engine:
         for task in tasks:
             if task.details:
                 analysis = next(analyses)
-                outcomes.append(Outcome(analysis.sentence, analysis, self._best(task)))
+                outcomes.append(TaskResult(analysis.sentence, analysis, self._best(task)))
             else:
-                outcomes.append(Outcome(next(parsed) if task.parse else task.sentence))
+                outcomes.append(TaskResult(next(parsed) if task.parse else task.sentence))
         return outcomes
 
     def _best(self, task: Task) -> list[Sentence]:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treecrf.parser.analysis import Analysis
-from treecrf.serve.work import Outcome, Task
+from treecrf.serve.work import Task, TaskResult
 from treecrf.treebank import Sentence
 from treecrf.treebank.probs import log_prob
 from treecrf.treebank.tokens import token_range
@@ -19,7 +19,7 @@ _DIGITS = 6
 Place = tuple[int | None, int | None]
 
 
-def render_json(task: Task, outcome: Outcome, *, alternatives: int, marginals: bool) -> str:
+def render_json(task: Task, outcome: TaskResult, *, alternatives: int, marginals: bool) -> str:
     """A sentence of a ParseResponse."""
     analysis = outcome.analysis
     assert analysis is not None

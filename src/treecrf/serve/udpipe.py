@@ -19,7 +19,7 @@ from treecrf.serve.limits import Limits
 from treecrf.serve.parsing import client_gone
 from treecrf.serve.planning import check_lengths, check_size
 from treecrf.serve.registry import Registry
-from treecrf.serve.work import Job, Outcome, Task
+from treecrf.serve.work import Job, Task, TaskResult
 from treecrf.treebank import Sentence
 
 __all__ = ["udpipe_routes"]
@@ -199,7 +199,7 @@ class _Work:
         about = [f"# generator = treecrf {version}", f"# treecrf_model = {name}", "# newdoc"]
         sentences[0].comments[:0] = about
 
-    def render(self, task: Task, outcome: Outcome) -> str:
+    def render(self, task: Task, outcome: TaskResult) -> str:
         """A sentence as it is written: columns that were not asked for are as they came."""
         given, parsed = task.sentence, outcome.sentence
         if not self.parses:

@@ -10,7 +10,7 @@ from treecrf.parser.analysis import Analysis
 from treecrf.parser.constraints import FREE, Constraints
 from treecrf.treebank import Sentence
 
-__all__ = ["Job", "Outcome", "Task", "estimated_words"]
+__all__ = ["Job", "Task", "TaskResult", "estimated_words"]
 
 # With the space, as in English. Where words are shorter, as in Chinese, it is too few of them: they
 # are counted again when the text is cut.
@@ -35,7 +35,7 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class TaskResult:
     """What became of a task."""
 
     sentence: Sentence
@@ -58,7 +58,7 @@ class Job:
         texts: Sequence[str] = (),
         sentences: Sequence[Sentence] = (),
         plan: Callable[[list[list[Sentence]]], list[Task]],
-        render: Callable[[Task, Outcome], str],
+        render: Callable[[Task, TaskResult], str],
         effort: int = 1,
     ) -> None:
         self.texts = texts

@@ -13,7 +13,7 @@ from typing import NamedTuple
 __all__ = ["Arc", "Layout", "lay_out"]
 
 _PORT = 10  # from one port to the next
-_GAP = 18  # from one word to the next, at least
+_GAP = 20  # from one word to the next, at least
 
 
 @dataclass(frozen=True, slots=True)

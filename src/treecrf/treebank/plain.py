@@ -18,6 +18,7 @@ from treecrf.treebank.files import (
     read_lines,
     rejoined,
 )
+from treecrf.treebank.parsing import parse_sentence
 from treecrf.treebank.sentence import Sentence
 
 __all__ = [
@@ -97,11 +98,30 @@ def text_pieces(file: IO[bytes], name: str) -> Iterator[str]:
 
 
 def look_at(file: IO[bytes], name: str) -> tuple[Input, IO[bytes]]:
-    """What an open file is, by how it starts, and the file with its start in front again."""
+    """What an open file is, by how it starts, and the file with its start in front again.
+
+    What is taken for CoNLL-U and begins with no row of it is an error that says what to do.
+    """
     read = getattr(file, "read1", file.read)
     start: bytes = read(_LOOK_AT)
     kind, _ = find_input(read_chunks(io.BytesIO(start)), name)
+    if kind == "conllu":
+        _check_first_row(start[: start.rfind(b"\n") + 1], name)  # the last line may go on
     return kind, rejoined(start, file)
+
+
+def _check_first_row(start: bytes, name: str) -> None:
+    for number, line in read_lines(read_chunks(io.BytesIO(start)), name):
+        if line.strip() and not line.startswith(b"#"):
+            if line.count(b"\t") >= 9 and _ID.match(line):
+                return
+            try:
+                parse_sentence(decode(line, name, number), name, number, 0, multiroot=True)
+            except TreebankError as error:
+                advice = "if this is plain text, say so with `treecrf parse --input text`"
+                problem = f"{error.problem}; {advice}"
+                raise TreebankError(problem, source=name, line=number) from None
+            return
 
 
 def find_input(chunks: Iterator[bytes], name: str) -> tuple[Input, Iterator[bytes]]:

@@ -8,14 +8,14 @@ from treecrf.ops.first_order.decoding import best_trees, random_trees
 from treecrf.ops.first_order.inside import inside_outside
 from treecrf.ops.first_order.kbest import best_lists
 from treecrf.ops.lanes import Floats
-from treecrf.ops.packing import Batch, uniform_numbers
+from treecrf.ops.packing import PackedBatch, uniform_numbers
 
 __all__ = ["argmax", "log_partition", "marginals", "sample", "topk"]
 
 
 def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`."""
-    batch = Batch(arc_scores, lengths)
+    batch = PackedBatch(arc_scores, lengths)
     value = np.empty(batch.sentences)
     _inside_outside(batch, multiroot=multiroot, log_partition=value, arc_marginals=np.empty(0))
     return batch.tensor(value)
@@ -23,7 +23,7 @@ def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Te
 
 def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
-    batch = Batch(arc_scores, lengths)
+    batch = PackedBatch(arc_scores, lengths)
     value, arc_marginals = np.empty(batch.sentences), np.zeros(arc_scores.shape)
     _inside_outside(batch, multiroot=multiroot, log_partition=value, arc_marginals=arc_marginals)
     return batch.tensor(value), batch.tensor(arc_marginals)
@@ -31,7 +31,7 @@ def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[
 
 def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Heads `[batch, N]` of the best tree."""
-    batch = Batch(arc_scores, lengths)
+    batch = PackedBatch(arc_scores, lengths)
     heads = np.full((batch.sentences, batch.tokens), -1)
     arcs, words, tokens = batch.arc_scores, batch.lengths, batch.tokens
     batch.run(lambda groups: best_trees(arcs, words, groups, tokens, multiroot, heads), cost=0.5)
@@ -40,7 +40,7 @@ def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
 
 def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first."""
-    batch = Batch(arc_scores, lengths)
+    batch = PackedBatch(arc_scores, lengths)
     heads = np.full((batch.sentences, k, batch.tokens), -1)
     arcs, words = batch.arc_scores.reshape(arc_scores.shape), batch.lengths
     batch.run_single(
@@ -58,7 +58,7 @@ def sample(
     generator: torch.Generator | None,
 ) -> Tensor:
     """Heads `[k, batch, N]` of k trees drawn from the distribution."""
-    batch = Batch(arc_scores, lengths)
+    batch = PackedBatch(arc_scores, lengths)
     heads = np.full((k, batch.sentences, batch.tokens), -1)
     chance = uniform_numbers((k, batch.sentences, 2 * batch.tokens), generator)
     arcs, words, tokens = batch.arc_scores, batch.lengths, batch.tokens
@@ -70,7 +70,7 @@ def sample(
 
 
 def _inside_outside(
-    batch: Batch, *, multiroot: bool, log_partition: Floats, arc_marginals: Floats
+    batch: PackedBatch, *, multiroot: bool, log_partition: Floats, arc_marginals: Floats
 ) -> None:
     """Fills the arrays; empty marginals are not asked for."""
     batch.run(

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from treecrf.ops.lanes import Floats
-from treecrf.ops.packing import Batch, uniform_numbers
+from treecrf.ops.packing import PackedBatch, uniform_numbers
 from treecrf.ops.second_order.decoding import best_trees, random_trees
 from treecrf.ops.second_order.inside import inside_outside
 from treecrf.ops.second_order.kbest import best_lists
@@ -17,7 +17,7 @@ def log_partition(
     arc_scores: Tensor, sibling_scores: Tensor, lengths: Tensor, *, multiroot: bool
 ) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`."""
-    batch = Batch(arc_scores, lengths)
+    batch = PackedBatch(arc_scores, lengths)
     siblings = sibling_scores.detach().numpy()
     value = np.empty(batch.sentences)
     _inside_outside(
@@ -35,7 +35,7 @@ def marginals(
     arc_scores: Tensor, sibling_scores: Tensor, lengths: Tensor, *, multiroot: bool
 ) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
-    batch = Batch(arc_scores, lengths)
+    batch = PackedBatch(arc_scores, lengths)
     siblings = sibling_scores.detach().numpy()
     value, arc_marginals = np.empty(batch.sentences), np.zeros(arc_scores.shape)
     _inside_outside(
@@ -53,7 +53,7 @@ def sibling_marginals(
     arc_scores: Tensor, sibling_scores: Tensor, lengths: Tensor, *, multiroot: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """log Z, arc marginals, and sibling marginals `[batch, dependent, head, sibling]`."""
-    batch = Batch(arc_scores, lengths)
+    batch = PackedBatch(arc_scores, lengths)
     siblings = sibling_scores.detach().numpy()
     value, arc_marginals = np.empty(batch.sentences), np.zeros(arc_scores.shape)
     pair_marginals = np.zeros(siblings.shape, siblings.dtype)
@@ -72,7 +72,7 @@ def argmax(
     arc_scores: Tensor, sibling_scores: Tensor, lengths: Tensor, *, multiroot: bool
 ) -> Tensor:
     """Heads `[batch, N]` of the best tree."""
-    batch = Batch(arc_scores, lengths)
+    batch = PackedBatch(arc_scores, lengths)
     heads = np.full((batch.sentences, batch.tokens), -1)
     arcs, words, tokens = batch.arc_scores, batch.lengths, batch.tokens
     siblings = sibling_scores.detach().numpy().reshape(-1)
@@ -87,7 +87,7 @@ def topk(
     arc_scores: Tensor, sibling_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool
 ) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first."""
-    batch = Batch(arc_scores, lengths)
+    batch = PackedBatch(arc_scores, lengths)
     heads = np.full((batch.sentences, k, batch.tokens), -1)
     arcs, words = batch.arc_scores.reshape(arc_scores.shape), batch.lengths
     # The kernel takes far longer than this copy, and need be compiled once only.
@@ -109,7 +109,7 @@ def sample(
     generator: torch.Generator | None,
 ) -> Tensor:
     """Heads `[k, batch, N]` of k trees drawn from the distribution."""
-    batch = Batch(arc_scores, lengths)
+    batch = PackedBatch(arc_scores, lengths)
     heads = np.full((k, batch.sentences, batch.tokens), -1)
     chance = uniform_numbers((k, batch.sentences, 3 * batch.tokens), generator)
     arcs, words, tokens = batch.arc_scores, batch.lengths, batch.tokens
@@ -124,7 +124,7 @@ def sample(
 
 
 def _inside_outside(
-    batch: Batch,
+    batch: PackedBatch,
     sibling_scores: Floats,
     *,
     multiroot: bool,

@@ -7,10 +7,10 @@ from array import array
 
 from treecrf.treebank import Sentence, read_conllu
 
-__all__ = ["Corpus"]
+__all__ = ["SentenceStore"]
 
 
-class Corpus:
+class SentenceStore:
     """Sentences that are added once and looked up by number, the first being 1.
 
     They lie in a temporary file that has no name, so that nothing of it stays when the process is
@@ -21,7 +21,7 @@ class Corpus:
         self._file = tempfile.TemporaryFile(prefix="treecrf-annotate-")  # noqa: SIM115
         self._ends = array("q", [0])
 
-    def __enter__(self) -> "Corpus":
+    def __enter__(self) -> "SentenceStore":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,0 +1,56 @@
+"""What callers give a parser, found to be what it takes: else an error says what to give."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from treecrf.parser.errors import ParserError
+from treecrf.treebank import Sentence
+
+__all__ = ["Words", "as_sentences", "check_count", "check_text"]
+
+Words = Sequence[str] | Sentence
+
+
+def as_sentences(given: Iterable[Words]) -> Iterator[Sentence]:
+    """Each of the sentences, made of its words where it is none yet."""
+    if isinstance(given, (str, bytes, Sentence)) or not isinstance(given, Iterable):
+        raise ParserError(
+            f"give a list of sentences, each of them a list of words, and not {_a(given)}; "
+            "`parse` takes raw text"
+        )
+    for words in given:
+        yield words if isinstance(words, Sentence) else _made_of(words)
+
+
+def _made_of(words: Sequence[str]) -> Sentence:
+    if isinstance(words, str):
+        raise ParserError(
+            "a sentence is a list of words, and this is one string; split it first, and give one "
+            'sentence as [["like", "this"]]'
+        )
+    if not isinstance(words, Iterable):
+        raise ParserError(f"a sentence is a list of words, and not {_a(words)}")
+    forms = list(words)
+    for form in forms:
+        if not isinstance(form, str):
+            raise ParserError(f"a word is a string, and not {_a(form)}: {form!r:.60}")
+    return Sentence(forms)
+
+
+def check_text(text: str) -> None:
+    """An error where this is no raw text."""
+    if not isinstance(text, str):
+        raise ParserError(
+            f"raw text is one string, and not {_a(text)}; `parse_text` takes it in pieces and "
+            "`parse_tokens` takes lists of words"
+        )
+
+
+def check_count(k: int) -> None:
+    """An error where there are no so many trees to list."""
+    if not isinstance(k, int) or k < 1:
+        raise ParserError(f"k is {k!r:.60}; it is how many trees to list, 1 or more")
+
+
+def _a(thing: object) -> str:
+    """What kind of thing this is."""
+    return "None" if thing is None else f"something of type {type(thing).__name__}"

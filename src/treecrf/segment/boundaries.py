@@ -1,0 +1,40 @@
+"""Ends of tokens that are certain by what the characters are, however few of them training saw.
+
+A dash that is as wide as an M is a token, and so is it in every treebank that has one. What is
+joined into one picture stays together, and emoji are apart from all else.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from treecrf.segment.characters import Codes
+
+__all__ = ["with_certain_ends"]
+
+Flags = npt.NDArray[np.bool_]
+
+_EM_DASHES = (0x2014, 0x2015)
+_JOINER = 0x200D  # zero width
+_SKIN_TONES = (0x1F3FB, 0x1F3FF)
+_TAGS = (0xE0020, 0xE007F)  # which make other flags of a flag
+# Variation selectors and the frame of a key: with a character before them they are one picture.
+_VARIANTS = (0xFE0E, 0xFE0F, 0x20E3)
+# Miscellaneous symbols and dingbats; from the tiles of games to the last block of pictographs.
+_PICTURES = ((0x2600, 0x27BF), (0x1F000, 0x1FAFF))
+
+
+def with_certain_ends(codes: Codes, ends: Flags) -> Flags:
+    """Whether a token ends with each character; `codes` has one more, the next of the last."""
+    dash = np.isin(codes, _EM_DASHES)
+    modifier = np.isin(codes, _VARIANTS) | _within(codes, _SKIN_TONES) | _within(codes, _TAGS)
+    emoji = modifier | _within(codes, *_PICTURES)
+    if not (dash.any() or emoji.any()):
+        return ends
+    joiner = codes == _JOINER
+    together = joiner[1:] | modifier[1:] | (joiner[:-1] & emoji[1:])
+    apart = (dash[:-1] != dash[1:]) | (emoji[:-1] != emoji[1:])
+    return (ends | apart) & ~together
+
+
+def _within(codes: Codes, *ranges: tuple[int, int]) -> Flags:
+    return np.logical_or.reduce([(first <= codes) & (codes <= last) for first, last in ranges])

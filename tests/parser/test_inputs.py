@@ -1,0 +1,64 @@
+"""What a caller gives by mistake is an error that says what to give."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import treecrf
+from tests.parser.models import random_parser, with_loss
+from treecrf.parser import ParserError
+from treecrf.treebank import Sentence
+
+PARSER = random_parser(with_loss("crf"))
+
+METHODS: list[Callable[[Any], object]] = [
+    PARSER.parse_tokens,
+    PARSER.distribution,
+    lambda sentences: list(PARSER.parse_stream(sentences)),
+    lambda sentences: list(PARSER.parse_best(sentences, 2)),
+]
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ("a dog", "give a list of sentences, each of them a list of words, and not .* type str"),
+        (Sentence(["a", "dog"]), "give a list of sentences"),
+        (3, "give a list of sentences"),
+        (None, "and not None; `parse` takes raw text"),
+        (["a", "dog"], "a sentence is a list of words, and this is one string; split it first"),
+        ([3], "a sentence is a list of words, and not something of type int"),
+        ([["a", 3]], "a word is a string, and not something of type int: 3"),
+        ([[["a", "dog"]]], r"a word is a string, and not something of type list: \['a', 'dog'\]"),
+    ],
+)
+def test_sentences_are_lists_of_words(
+    method: Callable[[Any], object], given: object, problem: str
+) -> None:
+    with pytest.raises(ParserError, match=problem):
+        method(given)
+
+
+@pytest.mark.parametrize("words", [("a", "dog"), iter(["a", "dog"]), Sentence(["a", "dog"])])
+def test_words_may_be_any_sequence(words: Any) -> None:
+    assert PARSER.parse_tokens([words])[0].forms == ["a", "dog"]
+
+
+@pytest.mark.parametrize("text", [["a", "b"], b"a b", None])
+def test_raw_text_is_a_string(text: Any) -> None:
+    with pytest.raises(ParserError, match="raw text is one string, and not "):
+        PARSER.parse(text)
+
+
+@pytest.mark.parametrize("k", [0, -1, "2", 2.0])
+def test_the_best_trees_are_one_or_more(k: Any) -> None:
+    with pytest.raises(ParserError, match=r"it is how many trees to list, 1 or more"):
+        list(PARSER.parse_best([["a"]], k))
+
+
+@pytest.mark.parametrize("model", [3, ["model"]])
+def test_a_model_is_a_folder(model: Any) -> None:
+    with pytest.raises(ParserError, match="a model is the path of its folder, or a name, and not"):
+        treecrf.load(model)

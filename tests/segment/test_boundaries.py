@@ -1,0 +1,45 @@
+"""Ends of tokens that no network is asked about: around dashes and emoji, and none within one."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from treecrf.segment.boundaries import with_certain_ends
+from treecrf.segment.characters import OUTSIDE, codes_of
+
+
+def pieces(text: str, *, everywhere: bool) -> list[str]:
+    """The text cut where tokens end, for a network that would end one everywhere, or nowhere."""
+    codes = np.append(codes_of(text), np.uint32(OUTSIDE))
+    ends = with_certain_ends(codes, np.full(len(text), everywhere))
+    stops = [0, *(np.flatnonzero(ends[:-1]) + 1).tolist(), len(text)]
+    return [text[first:last] for first, last in pairwise(stops)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("it—really", ["it", "—", "really"]),
+        ("“No—”", ["“No", "—", "”"]),
+        ("a——b", ["a", "——", "b"]),
+        ("well-known", ["well-known"]),
+        ("New York\u2013London", ["New York\u2013London"]),
+        ("job👍", ["job", "👍"]),
+        ("!😀😀.", ["!", "😀😀", "."]),
+        ("I ❤️you", ["I ", "❤️", "you"]),
+        ("5°C €1 ©", ["5°C €1 ©"]),
+    ],
+)
+def test_dashes_and_emoji_are_apart(text: str, expected: list[str]) -> None:
+    assert pieces(text, everywhere=False) == expected
+
+
+@pytest.mark.parametrize("picture", ["❤️", "👍🏽", "👨‍👩‍👧", "1️⃣", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "🏳️‍🌈"])
+def test_a_picture_is_not_cut(picture: str) -> None:
+    assert pieces(f"a{picture}b", everywhere=True) == ["a", picture, "b"]
+
+
+@pytest.mark.parametrize("text", ["a dog.", "क्‍ष", "Zürich", ""])
+def test_all_else_is_the_network_s(text: str) -> None:
+    assert pieces(text, everywhere=False) == [text]
