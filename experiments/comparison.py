@@ -11,8 +11,16 @@ from experiments.systems import LOC, System
 from experiments.tables import markdown, measure_rows
 from experiments.treebanks import Split
 from treecrf.parser.config import Config
+from treecrf.treebank.counts import Counts
 
-__all__ = ["Measures", "compare_systems", "publish_accuracy", "spread_note", "to_rows"]
+__all__ = [
+    "Measures",
+    "compare_systems",
+    "compare_two",
+    "publish_accuracy",
+    "spread_note",
+    "to_rows",
+]
 
 _ACCURACY = ("UAS", "LAS")
 
@@ -43,6 +51,23 @@ def compare_systems(
             for system in systems
         }
     return measures
+
+
+def compare_two(options: Options, system: System, other: System) -> str:
+    """A sentence that says how sure it is that two systems differ in LAS, on each part.
+
+    Both have been trained.
+    """
+
+    def counts(each: System, split: Split) -> list[list[Counts]]:
+        results = [options.store.load(options.run(each, seed)) for seed in options.seeds]
+        return [result.parses[split, each.decoder] for result in results if result is not None]
+
+    found = [
+        f"p = {measure(counts(system, split), counts(other, split))['LAS'].p:.2g} on {split}"
+        for split in options.treebank.splits
+    ]
+    return f"{system.name} against {other.name}, LAS: {', '.join(found)}."
 
 
 def to_rows(measures: dict[Split, Measures], metrics: Sequence[str]) -> list[dict[str, Any]]:
