@@ -15,7 +15,8 @@ from treecrf.parser.device import fast_products
 from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.parser.errors import ParserError
 from treecrf.parser.evaluation import DevSet
-from treecrf.parser.loss import count_words, training_loss
+from treecrf.parser.gold import count_words
+from treecrf.parser.loss import training_loss
 from treecrf.parser.model import Scorer
 from treecrf.parser.optimisation import Optimisation
 from treecrf.parser.pretrained import Pretrained
