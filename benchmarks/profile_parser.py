@@ -24,6 +24,7 @@ from treecrf.nn.bilstm import BiLSTM
 from treecrf.nn.mlp import Perceptrons
 from treecrf.parser import Config, Parser, decode, load, load_config, loss, predict, set_up
 from treecrf.parser import train as loop
+from treecrf.parser.adam import Adam
 from treecrf.parser.assigning import Assigner
 from treecrf.parser.batch import Batch
 from treecrf.parser.evaluation import DevSet
@@ -115,8 +116,8 @@ def watch_training(stages: Stages) -> None:
     stages.watch(TreeDistribution, "log_partition", "TreeCRF")
     stages.watch(TreeDistribution, "score", "TreeCRF")
     stages.watch(torch.Tensor, "backward", "backward")
-    stages.watch(Optimisation, "step", "clipping, average")
-    stages.watch(torch.optim.Adam, "step", "Adam")
+    stages.watch(Optimisation, "step", "average of weights")
+    stages.watch(Adam, "step", "clipping, Adam")
     for owner, attribute in (  # what is no part of a step
         (DevSet, "__init__"),
         (DevSet, "evaluate"),

@@ -42,14 +42,19 @@ def test_steps_lower_the_loss() -> None:
 
 
 def shares(config: Config, steps: int) -> list[float]:
-    """What each step multiplies the learning rate by."""
+    """What each step multiplies the learning rate by; without means Adam moves by that rate."""
+    config = replace(config, beta1=0.0, beta2=0.0, clip=0.0)
     optimisation = optimisation_of(config)
     found = []
     for _ in range(steps):
         found.append(optimisation.share)
-        take_steps(optimisation, 1)
-        for group in optimisation.adam.param_groups:
-            assert group["lr"] == pytest.approx(config.learning_rate * found[-1])
+        before = optimisation.parameters[0].detach().clone()
+        for parameter in optimisation.parameters:
+            parameter.grad = torch.full_like(parameter, 3.0)
+        optimisation.step()
+        moved = before - optimisation.parameters[0].detach()
+        expected = torch.full_like(moved, config.learning_rate * found[-1])
+        torch.testing.assert_close(moved, expected)
     return found
 
 
@@ -84,6 +89,28 @@ def test_gradients_are_clipped_and_forgotten() -> None:
         moved = (before[name] - optimisation.scorer.state_dict()[name]).abs().max()
         assert float(moved) == pytest.approx(expected / (expected + 10.0), rel=1e-4)
         assert all(parameter.grad is None for parameter in parameters)
+
+
+@pytest.mark.parametrize("scale", [0.01, 10.0])
+def test_steps_are_those_of_torch(scale: float) -> None:
+    """Of its Adam on gradients that are clipped before."""
+    config = replace(CONFIG, epsilon=1e-8)
+    optimisation, theirs = optimisation_of(config), random_scorer(config, seed=0)
+    adam = torch.optim.Adam(
+        theirs.parameters(), lr=1.0, betas=(config.beta1, config.beta2), eps=config.epsilon
+    )
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(5):
+        for ours, other in zip(optimisation.parameters, theirs.parameters(), strict=True):
+            ours.grad = scale * torch.randn(ours.shape, generator=generator, dtype=ours.dtype)
+            other.grad = ours.grad.clone()
+        adam.param_groups[0]["lr"] = config.learning_rate * optimisation.share
+        optimisation.step()
+        norm = torch.nn.utils.clip_grad_norm_(theirs.parameters(), config.clip)
+        assert (norm > config.clip) == (scale > 1)
+        adam.step()
+    for ours, other in zip(optimisation.parameters, theirs.parameters(), strict=True):
+        torch.testing.assert_close(ours, other)
 
 
 def test_the_average_follows_closely_at_first() -> None:
