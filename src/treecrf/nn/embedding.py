@@ -1,6 +1,5 @@
 """Vectors of words: trained, projected from pretrained ones, and read from characters."""
 
-import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
@@ -48,4 +47,4 @@ class CharLSTM(nn.Module):
         """Vectors `[form, feature]` of the packed characters of forms, the longest first."""
         packed = PackedSequence(self.embedding(characters), batch_sizes)
         _, (last, _) = self.lstm(packed)
-        return torch.cat((last[0], last[1]), 1)
+        return last.transpose(0, 1).flatten(1)  # [direction, form, feature] before

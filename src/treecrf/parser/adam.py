@@ -45,14 +45,18 @@ class Adam:
         self.steps += 1
         for rate, states in self._by_rate.items():
             changed = [
-                (weights, weights.grad, mean, square)
+                (weights, gradient, mean, square)
                 for weights, mean, square in states
-                if weights.grad is not None
+                if (gradient := weights.grad) is not None
             ]
             if not changed:
                 continue
+            weights, gradients, means, squares = map(list, zip(*changed, strict=True))
             torch._fused_adam_(
-                *map(list, zip(*changed, strict=True)),
+                weights,
+                gradients,
+                means,
+                squares,
                 [],
                 [self.steps] * len(changed),
                 lr=rate * share,
@@ -64,8 +68,8 @@ class Adam:
                 maximize=False,
                 grad_scale=scale,
             )
-        for weights in self.parameters:
-            weights.grad = None
+        for parameter in self.parameters:
+            parameter.grad = None
 
     def _scale(self) -> Tensor | None:
         """What gradients are divided by, so that all together are no longer than they may be."""

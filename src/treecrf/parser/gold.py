@@ -1,7 +1,7 @@
 """What a loss compares scores with: the annotation of a batch, by packed token and by cell.
 
-It is found on the host, where a batch is made while a GPU computes another one: a tree's parts would
-else be looked for on the device, in some fifty small operations a step.
+It is found on the host, where a batch is made while a GPU computes another one: on the device, the
+parts of a tree are found in some fifty small operations a step.
 """
 
 from dataclasses import dataclass

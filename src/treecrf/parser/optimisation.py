@@ -24,7 +24,7 @@ class Optimisation:
         self.config = config
         self.scorer = scorer
         self.epoch_steps = epoch_steps
-        self.parameters = list(scorer.parameters())
+        self.parameters: list[Tensor] = list(scorer.parameters())
         self.adam = Adam(
             self.parameters,
             _rates(scorer, config),
