@@ -30,6 +30,7 @@ from treecrf.parser.batch import Batch
 from treecrf.parser.evaluation import DevSet
 from treecrf.parser.model import Scorer
 from treecrf.parser.optimisation import Optimisation
+from treecrf.parser.pipeline import Ahead
 from treecrf.parser.readers import WordReader
 from treecrf.parser.run import Epoch, Run
 from treecrf.struct.distribution import TreeDistribution
@@ -108,7 +109,8 @@ def _forget(stages: Stages, epoch: Epoch) -> None:
 
 
 def watch_training(stages: Stages) -> None:
-    """Name the parts of a training step."""
+    """Name the parts of a training step, in one thread."""
+    stages.replace(loop, "Ahead", _WhenTaken)
     stages.watch(loop, "train", REST)
     stages.watch(loop, "make_batch", "batch, on the host")
     stages.watch(loop, "training_loss", "loss of labels, rest of the loss")
@@ -133,6 +135,17 @@ def watch_training(stages: Stages) -> None:
         stages.watch(owner, attribute, None)
 
 
+class _WhenTaken(Ahead[Item, Result]):
+    """What `Ahead` gives, without a thread."""
+
+    def begin(self) -> None:
+        """Leave it for later."""
+
+    def take(self) -> Result:
+        """Make the next result now."""
+        return self._work(next(self._items))
+
+
 def watch_network(stages: Stages) -> None:
     """Name the parts of the network."""
     stages.watch(WordReader, "forward", "embeddings, CharLSTM")
@@ -141,6 +154,7 @@ def watch_network(stages: Stages) -> None:
     stages.watch(Scorer, "arcs", "biaffine arcs")
     stages.watch(Scorer, "siblings", "triaffine siblings")
     stages.watch(Scorer, "labels", "biaffine labels")
+    stages.watch(Scorer, "labels_at", "biaffine labels")
 
 
 def parse(parser: Parser, corpus: Corpus, target: Path) -> None:

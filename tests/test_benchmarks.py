@@ -231,8 +231,8 @@ def test_profile_of_a_parser_has_every_stage(generated: Path) -> None:
         "TreeCRF",
         "loss of labels, rest of the loss",
         "backward",
-        "clipping, average",
-        "Adam",
+        "clipping, Adam",
+        "average of weights",
     }
     assert set(content["parsing"]["seconds"]) == network | {
         "reading",

@@ -7,9 +7,10 @@ __all__ = ["BiaffineArcs", "BiaffineLabels", "TriaffineSiblings", "with_one"]
 
 
 # What is computed on the way to a score is as many times larger as a vector has features. So it is
-# done in pieces: on a CPU of so many rows as stay in its cache, elsewhere of as many as fit.
+# done in pieces: on a CPU of so many rows as stay in its cache, elsewhere of as many as fit in a
+# quarter of a gigabyte.
 _CACHED_ROWS = 64
-_ROWS = 4096
+_CELLS = 1 << 26
 
 
 def with_one(vectors: Tensor) -> Tensor:
@@ -49,7 +50,7 @@ class BiaffineLabels(nn.Module):
         labels, size, _ = self.weight.shape
         by_head = self.weight.flatten(0, 1).t()
         scores = []
-        rows = _ROWS if dependents.is_cuda else _CACHED_ROWS
+        rows = max(1, _CELLS // (labels * size)) if dependents.is_cuda else _CACHED_ROWS
         for dependent, head in zip(
             with_one(dependents).split(rows), with_one(heads).split(rows), strict=True
         ):

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from treecrf.parser.constraints import Constraints
 from treecrf.parser.encoding import Annotation, EncodedSentences
-from treecrf.parser.forms import Integers, pack, pack_forms
+from treecrf.parser.forms import Integers, pack, pack_forms, packed_places
 from treecrf.parser.gold import Gold, gold_arrays
 from treecrf.parser.pieces import cut_windows
 
@@ -88,22 +88,23 @@ def make_batch(
     """The sentences with these numbers."""
     rows = rows[np.argsort(-encoded.lengths[rows], kind="stable")]
     lengths = encoded.lengths[rows]
-    step, sentence, batch_sizes, places = pack(lengths + 1)
-    token = encoded.starts[rows][sentence] + step
-    forms = encoded.forms[token]
+    step, sentence, batch_sizes = pack(lengths + 1)
+    places = packed_places(batch_sizes)
+    token = encoded.starts[rows].take(sentence) + step
+    forms = encoded.forms.take(token)
     cells = sentence * places.shape[1] + step
     arrays: dict[str, Integers | None] = {
         "lengths": lengths,
         "sentence": sentence,
         "cells": cells,
         "places": places,
-        "tags": None if encoded.tags is None else encoded.tags[token],
+        "tags": None if encoded.tags is None else encoded.tags.take(token),
         "heads": None,
     }
     counts = None
     if annotation is not None:
         heads = arrays["heads"] = np.full(places.shape, -1, np.int64)
-        heads.ravel()[cells] = annotation.heads[token]
+        heads.ravel()[cells] = annotation.heads.take(token)
         counts, gold = gold_arrays(annotation, token, cells=cells, places=places)
         arrays |= {f"gold {name}": array for name, array in gold.items()}
     packed = windows = None

@@ -41,17 +41,24 @@ def count_words(encoded: EncodedSentences, annotation: Annotation, rows: Integer
     starts, lengths = encoded.starts[rows], encoded.lengths[rows] + 1
     before = np.cumsum(lengths) - lengths
     token = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
-    return _count(annotation, token, len(rows))
+    heads, relations, upos = _of_tokens(annotation, token)
+    word = np.delete(heads, before)  # root symbols are no words
+    return _count(word, relations, upos)
 
 
-def _count(annotation: Annotation, token: Integers, sentences: int) -> WordCounts:
-    def count(values: Integers | None) -> int:
-        return 0 if values is None else int(np.count_nonzero(values[token] >= 0))
+def _of_tokens(
+    annotation: Annotation, token: Integers
+) -> tuple[Integers, Integers, Integers | None]:
+    """Heads, relations and tags of tokens with these numbers."""
+    upos = None if annotation.upos is None else annotation.upos.take(token)
+    return annotation.heads.take(token), annotation.relations.take(token), upos
 
+
+def _count(heads: Integers, relations: Integers, upos: Integers | None) -> WordCounts:
     return WordCounts(
-        heads=count(annotation.heads) - sentences,  # root symbols are no words
-        relations=count(annotation.relations),
-        upos=count(annotation.upos),
+        heads=int(np.count_nonzero(heads >= 0)),
+        relations=int(np.count_nonzero(relations >= 0)),
+        upos=0 if upos is None else int(np.count_nonzero(upos >= 0)),
     )
 
 
@@ -63,20 +70,20 @@ def gold_arrays(
     `cells [token]` say where each token goes in the grid that `places [sentence, token]` is of.
     """
     sentences, width = places.shape
-    counts = _count(annotation, token, sentences)
-    heads = annotation.heads[token]
+    heads, relations, upos = _of_tokens(annotation, token)
+    words = heads[sentences:]  # the root symbols come first
+    counts = _count(words, relations, upos)
     arrays: dict[str, Integers | None] = {
-        "places": places.ravel()[cells - cells % width + np.maximum(heads, 0)],
-        "relations": annotation.relations[token],
-        "upos": None if annotation.upos is None else annotation.upos[token],
+        "places": places.take(cells - cells % width + np.maximum(heads, 0)),
+        "relations": relations,
+        "upos": upos,
         "arcs": None,
         "siblings": None,
     }
-    if counts.heads == len(token) - sentences:
-        # The root symbols come first.
-        arcs = arrays["arcs"] = cells[sentences:] * width + heads[sentences:]
+    if counts.heads == len(words):
+        arcs = arrays["arcs"] = cells[sentences:] * width + words
         if annotation.siblings is not None:
-            sibling = annotation.siblings[token[sentences:]]
-            has_one = sibling > 0
-            arrays["siblings"] = arcs[has_one] * width + sibling[has_one]
+            sibling = annotation.siblings.take(token[sentences:])
+            has_one = np.flatnonzero(sibling)
+            arrays["siblings"] = arcs.take(has_one) * width + sibling.take(has_one)
     return counts, arrays
