@@ -8,6 +8,7 @@ file to file, where reading and writing go on while the device computes.
 import argparse
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ import torch
 
 from benchmarks import encoder
 from benchmarks.corpus import Corpus, add_arguments, make_corpus
+from benchmarks.operations import Operations
 from benchmarks.report import print_table, write_json
 from benchmarks.stages import Stages
 from benchmarks.timing import machine
@@ -55,7 +57,9 @@ def main() -> None:
         print(corpus)
         model = arguments.model or folder / "model"
         if arguments.model is None:
-            content["training"] = profile_training(model, config, corpus, device)
+            content["training"] = profile_training(
+                model, config, corpus, device, operations=arguments.operations
+            )
         parser = load(model, device=arguments.device)
         content |= {"corpus": corpus.to_dict(), "config": parser.config.to_dict()}
         with encoder.watched_batches(parser.scorer) as batches:
@@ -67,7 +71,7 @@ def main() -> None:
 
 
 def profile_training(
-    model: Path, config: Config, corpus: Corpus, device: torch.device
+    model: Path, config: Config, corpus: Corpus, device: torch.device, *, operations: bool
 ) -> dict[str, Any]:
     """The second of two epochs by stages, and as long as it takes without them."""
     print("training ...", file=sys.stderr, flush=True)
@@ -75,7 +79,7 @@ def profile_training(
     with Stages(device) as stages:
         watch_network(stages)
         watch_training(stages)
-        _train(model, config, corpus, device, on_epoch=lambda epoch: _forget(stages, epoch))
+        _train(model, config, corpus, device, on_epoch=_forgetting(stages.seconds))
     last = _train(model, config, corpus, device, on_epoch=lambda epoch: None)
     steps = last.steps // 2
     figures = {
@@ -84,8 +88,22 @@ def profile_training(
         "total": stages.total,
         "unsynchronised": corpus.sentences / last.sentences_per_second,
     }
+    if operations:
+        counts = count_operations(model, config, corpus, device)
+        figures["operations"] = {name: count / steps for name, count in counts.items()}
     _print_stages(f"step of up to {config.batch_tokens} words", figures, "ms", count=steps)
     return figures
+
+
+def count_operations(
+    model: Path, config: Config, corpus: Corpus, device: torch.device
+) -> Counter[str]:
+    """The operations of the second of two epochs by stages."""
+    with Stages(device) as stages, Operations(stages) as operations:
+        watch_network(stages)
+        watch_training(stages)
+        _train(model, config, corpus, device, on_epoch=_forgetting(operations.counts))
+    return operations.counts
 
 
 def _train(
@@ -102,10 +120,14 @@ def _train(
     return loop.train(training, model)
 
 
-def _forget(stages: Stages, epoch: Epoch) -> None:
-    """In the first epoch memory is found and kernels are compiled."""
-    if epoch.epoch == 1:
-        stages.seconds.clear()
+def _forgetting(found: dict[str, Any]) -> Callable[[Epoch], None]:
+    """Forgets what was found in the first epoch, where memory is found and kernels compiled."""
+
+    def forget(epoch: Epoch) -> None:
+        if epoch.epoch == 1:
+            found.clear()
+
+    return forget
 
 
 def watch_training(stages: Stages) -> None:
@@ -252,10 +274,16 @@ def _print_stages(title: str, figures: dict[str, Any], unit: str, *, count: int)
         [name, f"{scale * seconds:.2f}", f"{seconds / total:.1%}"]
         for name, seconds in [*stages, ("all stages", total)]
     ]
+    header = [title, unit, "share"]
+    if "operations" in figures:
+        operations = figures["operations"] | {"all stages": sum(figures["operations"].values())}
+        header.append("operations")
+        rows = [[*row, f"{operations.get(row[0], 0):.0f}"] for row in rows]
     whole = figures["unsynchronised"]
     rows.append(["without stages", f"{scale * whole:.2f}", f"{whole / total:.1%}"])
+    rows[-1] += [""] * (len(header) - len(rows[-1]))
     print()
-    print_table([title, unit, "share"], rows)
+    print_table(header, rows)
 
 
 def _arguments() -> argparse.Namespace:
@@ -270,6 +298,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--model", type=Path, metavar="DIR", help="parse with it; train none")
     parser.add_argument(
         "--peak", type=float, metavar="TFLOPS", help="what the device can do; else measured"
+    )
+    parser.add_argument(
+        "--operations", action="store_true", help="count those of a training step as well"
     )
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     return parser.parse_args()

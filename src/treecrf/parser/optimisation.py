@@ -25,9 +25,10 @@ class Optimisation:
         self.scorer = scorer
         self.epoch_steps = epoch_steps
         self.parameters: list[Tensor] = list(scorer.parameters())
+        self.rates = _rates(scorer, config)
         self.adam = Adam(
             self.parameters,
-            _rates(scorer, config),
+            self.rates,
             betas=(config.beta1, config.beta2),
             epsilon=config.epsilon,
             clip=config.clip,
