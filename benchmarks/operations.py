@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from benchmarks.stages import Stages
 
 # Besides views these ask for nothing but memory, if for that.
-_FREE = {f"aten::{name}" for name in ("_unsafe_view", "empty", "empty_like", "empty_strided")}
+_FREE = {f"aten::{name}" for name in ("_unsafe_view", "empty", "empty_like", "empty_strided", "new_empty")}
 
 
 class Operations(TorchDispatchMode):
