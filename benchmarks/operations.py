@@ -8,7 +8,13 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from benchmarks.stages import Stages
 
 # Besides views these ask for nothing but memory, if for that.
-_FREE = {f"aten::{name}" for name in ("_unsafe_view", "empty", "empty_like", "empty_strided", "new_empty")}
+_FREE = {
+    "aten::_unsafe_view",
+    "aten::empty",
+    "aten::empty_like",
+    "aten::empty_strided",
+    "aten::new_empty",
+}
 
 
 class Operations(TorchDispatchMode):

@@ -3,11 +3,14 @@
 import copy
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
-from tests.parser.models import SMALL, batch_of, random_scorer
+from tests.parser.models import SMALL, VOCABULARY, batch_of, random_scorer
+from treecrf.parser.batch import make_batch
 from treecrf.parser.config import Config
+from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.parser.loss import training_loss
 from treecrf.parser.optimisation import Optimisation
 from treecrf.treebank import Sentence
@@ -149,3 +152,26 @@ def test_a_state_goes_on_as_if_nothing_had_happened(steps: int, average: float) 
     assert after.keys() == again.keys()
     for name in after:
         torch.testing.assert_close(after[name], again[name], rtol=0, atol=0)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("loss", ["local", "crf", "crf2o"])
+def test_a_step_does_not_wait_for_a_gpu(loss: str) -> None:
+    """The host goes on to the next step while the GPU computes this one."""
+    config = CONFIG.changed({"loss": loss, "recurrent_dropout": 0.2, "mlp_dropout": 0.3})
+    scorer = random_scorer(config).float().cuda().train()
+    optimisation = Optimisation(scorer, config, epoch_steps=2)
+    encoded = encode(SENTENCES, VOCABULARY, config)
+    annotation = encode_annotation(SENTENCES, VOCABULARY, config)
+
+    def take_step() -> None:
+        batch = make_batch(encoded, np.arange(2), annotation=annotation, device="cuda")
+        training_loss(scorer, batch, config).backward()
+        optimisation.step()
+
+    take_step()  # kernels are compiled here
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        take_step()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
