@@ -8,6 +8,7 @@ file to file, where reading and writing go on while the device computes.
 import argparse
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ import torch
 
 from benchmarks import encoder
 from benchmarks.corpus import Corpus, add_arguments, make_corpus
+from benchmarks.operations import Operations
 from benchmarks.report import print_table, write_json
 from benchmarks.stages import Stages
 from benchmarks.timing import machine
@@ -24,11 +26,13 @@ from treecrf.nn.bilstm import BiLSTM
 from treecrf.nn.mlp import Perceptrons
 from treecrf.parser import Config, Parser, decode, load, load_config, loss, predict, set_up
 from treecrf.parser import train as loop
+from treecrf.parser.adam import Adam
 from treecrf.parser.assigning import Assigner
 from treecrf.parser.batch import Batch
 from treecrf.parser.evaluation import DevSet
 from treecrf.parser.model import Scorer
 from treecrf.parser.optimisation import Optimisation
+from treecrf.parser.pipeline import Ahead
 from treecrf.parser.readers import WordReader
 from treecrf.parser.run import Epoch, Run
 from treecrf.struct.distribution import TreeDistribution
@@ -53,7 +57,9 @@ def main() -> None:
         print(corpus)
         model = arguments.model or folder / "model"
         if arguments.model is None:
-            content["training"] = profile_training(model, config, corpus, device)
+            content["training"] = profile_training(
+                model, config, corpus, device, operations=arguments.operations
+            )
         parser = load(model, device=arguments.device)
         content |= {"corpus": corpus.to_dict(), "config": parser.config.to_dict()}
         with encoder.watched_batches(parser.scorer) as batches:
@@ -65,7 +71,7 @@ def main() -> None:
 
 
 def profile_training(
-    model: Path, config: Config, corpus: Corpus, device: torch.device
+    model: Path, config: Config, corpus: Corpus, device: torch.device, *, operations: bool
 ) -> dict[str, Any]:
     """The second of two epochs by stages, and as long as it takes without them."""
     print("training ...", file=sys.stderr, flush=True)
@@ -73,7 +79,7 @@ def profile_training(
     with Stages(device) as stages:
         watch_network(stages)
         watch_training(stages)
-        _train(model, config, corpus, device, on_epoch=lambda epoch: _forget(stages, epoch))
+        _train(model, config, corpus, device, on_epoch=_forgetting(stages.seconds))
     last = _train(model, config, corpus, device, on_epoch=lambda epoch: None)
     steps = last.steps // 2
     figures = {
@@ -82,8 +88,22 @@ def profile_training(
         "total": stages.total,
         "unsynchronised": corpus.sentences / last.sentences_per_second,
     }
+    if operations:
+        counts = count_operations(model, config, corpus, device)
+        figures["operations"] = {name: count / steps for name, count in counts.items()}
     _print_stages(f"step of up to {config.batch_tokens} words", figures, "ms", count=steps)
     return figures
+
+
+def count_operations(
+    model: Path, config: Config, corpus: Corpus, device: torch.device
+) -> Counter[str]:
+    """The operations of the second of two epochs by stages."""
+    with Stages(device) as stages, Operations(stages) as operations:
+        watch_network(stages)
+        watch_training(stages)
+        _train(model, config, corpus, device, on_epoch=_forgetting(operations.counts))
+    return operations.counts
 
 
 def _train(
@@ -100,14 +120,19 @@ def _train(
     return loop.train(training, model)
 
 
-def _forget(stages: Stages, epoch: Epoch) -> None:
-    """In the first epoch memory is found and kernels are compiled."""
-    if epoch.epoch == 1:
-        stages.seconds.clear()
+def _forgetting(found: dict[str, Any]) -> Callable[[Epoch], None]:
+    """Forgets what was found in the first epoch, where memory is found and kernels compiled."""
+
+    def forget(epoch: Epoch) -> None:
+        if epoch.epoch == 1:
+            found.clear()
+
+    return forget
 
 
 def watch_training(stages: Stages) -> None:
-    """Name the parts of a training step."""
+    """Name the parts of a training step, in one thread."""
+    stages.replace(loop, "Ahead", _WhenTaken)
     stages.watch(loop, "train", REST)
     stages.watch(loop, "make_batch", "batch, on the host")
     stages.watch(loop, "training_loss", "loss of labels, rest of the loss")
@@ -115,8 +140,8 @@ def watch_training(stages: Stages) -> None:
     stages.watch(TreeDistribution, "log_partition", "TreeCRF")
     stages.watch(TreeDistribution, "score", "TreeCRF")
     stages.watch(torch.Tensor, "backward", "backward")
-    stages.watch(Optimisation, "step", "clipping, average")
-    stages.watch(torch.optim.Adam, "step", "Adam")
+    stages.watch(Optimisation, "step", "average of weights")
+    stages.watch(Adam, "step", "clipping, Adam")
     for owner, attribute in (  # what is no part of a step
         (DevSet, "__init__"),
         (DevSet, "evaluate"),
@@ -132,6 +157,17 @@ def watch_training(stages: Stages) -> None:
         stages.watch(owner, attribute, None)
 
 
+class _WhenTaken(Ahead[Item, Result]):
+    """What `Ahead` gives, without a thread."""
+
+    def begin(self) -> None:
+        """Leave it for later."""
+
+    def take(self) -> Result:
+        """Make the next result now."""
+        return self._work(next(self._items))
+
+
 def watch_network(stages: Stages) -> None:
     """Name the parts of the network."""
     stages.watch(WordReader, "forward", "embeddings, CharLSTM")
@@ -140,6 +176,7 @@ def watch_network(stages: Stages) -> None:
     stages.watch(Scorer, "arcs", "biaffine arcs")
     stages.watch(Scorer, "siblings", "triaffine siblings")
     stages.watch(Scorer, "labels", "biaffine labels")
+    stages.watch(Scorer, "labels_at", "biaffine labels")
 
 
 def parse(parser: Parser, corpus: Corpus, target: Path) -> None:
@@ -237,10 +274,16 @@ def _print_stages(title: str, figures: dict[str, Any], unit: str, *, count: int)
         [name, f"{scale * seconds:.2f}", f"{seconds / total:.1%}"]
         for name, seconds in [*stages, ("all stages", total)]
     ]
+    header = [title, unit, "share"]
+    if "operations" in figures:
+        operations = figures["operations"] | {"all stages": sum(figures["operations"].values())}
+        header.append("operations")
+        rows = [[*row, f"{operations.get(row[0], 0):.0f}"] for row in rows]
     whole = figures["unsynchronised"]
     rows.append(["without stages", f"{scale * whole:.2f}", f"{whole / total:.1%}"])
+    rows[-1] += [""] * (len(header) - len(rows[-1]))
     print()
-    print_table([title, unit, "share"], rows)
+    print_table(header, rows)
 
 
 def _arguments() -> argparse.Namespace:
@@ -255,6 +298,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--model", type=Path, metavar="DIR", help="parse with it; train none")
     parser.add_argument(
         "--peak", type=float, metavar="TFLOPS", help="what the device can do; else measured"
+    )
+    parser.add_argument(
+        "--operations", action="store_true", help="count those of a training step as well"
     )
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     return parser.parse_args()

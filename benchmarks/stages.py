@@ -43,6 +43,11 @@ class Stages:
         """Seconds in all stages."""
         return sum(self.seconds.values())
 
+    @property
+    def current(self) -> str | None:
+        """The stage that is open."""
+        return self._open[-1] if self._open else None
+
     @contextmanager
     def stage(self, name: str | None, *, host: bool = False) -> Iterator[None]:
         """The time of the `with` block is this stage's, except for the stages within it."""
@@ -95,7 +100,7 @@ class Stages:
         if not host:
             finish(self.device)
         now = time.perf_counter()
-        name = self._open[-1] if self._open else None
+        name = self.current
         if name is not None:
             self.seconds[name] += now - self._since
         self._since = now

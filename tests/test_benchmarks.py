@@ -214,7 +214,8 @@ def test_parser_is_timed_beside_its_encoder(generated: Path) -> None:
 def test_profile_of_a_parser_has_every_stage(generated: Path) -> None:
     figures = generated / "profile.json"
     size = ("--treebank", "en_generated", "--sentences", 40, "--config", "tiny", "--device", "cpu")
-    result = run("benchmarks.profile_parser", generated, *size, "--peak", 1, "--json", figures)
+    options = (*size, "--peak", 1, "--operations", "--json", figures)
+    result = run("benchmarks.profile_parser", generated, *options)
     assert result.returncode == 0, result.stderr
     content = json.loads(figures.read_text())
     network = {
@@ -231,9 +232,12 @@ def test_profile_of_a_parser_has_every_stage(generated: Path) -> None:
         "TreeCRF",
         "loss of labels, rest of the loss",
         "backward",
-        "clipping, average",
-        "Adam",
+        "clipping, Adam",
+        "average of weights",
     }
+    counts = content["training"]["operations"]
+    assert counts["backward"] > counts["MLPs"] == 2  # without dropout
+    assert counts["average of weights"] == 1
     assert set(content["parsing"]["seconds"]) == network | {
         "reading",
         "words to numbers",

@@ -1,5 +1,6 @@
 """The BiLSTM over packed sentences: the same as one sentence at a time, with dropout as stated."""
 
+import pytest
 import torch
 from torch import nn
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
@@ -46,23 +47,54 @@ def test_weights_are_orthogonal_and_biases_zero() -> None:
 
 def test_recurrent_dropout_masks_the_state_of_the_whole_batch() -> None:
     torch.manual_seed(1)
-    module = bilstm(recurrent_dropout=0.5).train()
-    layer = module.layers[0]
-    packed, _, _ = packed_sentences(4)
+    module = BiLSTM(4, 6, layers=2, dropout=0.0, recurrent_dropout=0.5).train()
+    packed, sentence, _ = packed_sentences(4)
     torch.manual_seed(7)
-    output = module._run(layer, packed)
+    output = module(packed.data, packed.batch_sizes, sentence)
     torch.manual_seed(7)
-    masked = nn.LSTM(4, 6, bidirectional=True)
-    masked.load_state_dict(layer.state_dict())
-    torch.manual_seed(7)
-    for name, weight in masked.named_parameters():
-        if name.startswith("weight_hh"):
-            mask = torch.empty(weight.shape[1]).bernoulli_(0.5) / 0.5
-            assert set(mask.tolist()) == {0.0, 2.0}
-            weight.data *= mask
-    torch.testing.assert_close(output, masked(packed)[0].data)
+    masks = torch.empty(2, 2, 6).bernoulli_(0.5) / 0.5
+    assert set(masks.flatten().tolist()) == {0.0, 2.0}
+    layers = [nn.LSTM(4, 6, bidirectional=True), nn.LSTM(12, 6, bidirectional=True)]
+    expected = packed
+    for layer, original, mask in zip(layers, module.layers, masks, strict=True):
+        layer.load_state_dict(original.state_dict())
+        layer.weight_hh_l0.data *= mask[0]
+        layer.weight_hh_l0_reverse.data *= mask[1]
+        expected = layer(expected)[0]
+    torch.testing.assert_close(output, expected.data)
+    output.square().sum().backward()
+    expected.data.square().sum().backward()
+    for layer, original, mask in zip(layers, module.layers, masks, strict=True):
+        for (name, weights), other in zip(
+            original.named_parameters(), layer.parameters(), strict=True
+        ):
+            gradient = other.grad
+            if name.startswith("weight_hh"):
+                gradient = gradient * mask[int(name.endswith("reverse"))]
+            torch.testing.assert_close(weights.grad, gradient)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+def test_a_gpu_reads_masked_weights_where_they_are() -> None:
+    """It warns of weights that it has to copy, and warnings are errors here."""
+    packed, sentence, _ = packed_sentences(4)
+    module = bilstm(recurrent_dropout=0.5).train().cuda()
+    output = module(packed.data.cuda(), packed.batch_sizes, sentence.cuda())
     output.sum().backward()
-    assert all(parameter.grad is not None for parameter in layer.parameters())
+    assert all(parameter.grad is not None for parameter in module.parameters())
+
+
+def test_a_layer_drops_features_of_its_own() -> None:
+    module = bilstm().train()
+    packed, sentence, _ = packed_sentences(4)
+    first = module(packed.data, packed.batch_sizes, sentence)
+    for number in range(len(LENGTHS)):
+        dropped = first[sentence == number] == 0
+        assert (dropped == dropped[0]).all()
+    masks = module.between.masks(first, sentence, (2, len(LENGTHS), 12))
+    assert masks is not None
+    assert masks.shape == (2, len(sentence), 12)
+    assert not torch.equal(masks[0], masks[1])
 
 
 def test_shared_dropout_has_one_mask_a_sentence() -> None:

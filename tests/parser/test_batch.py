@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.parser.models import SMALL, VOCABULARY, heads_of
 from treecrf.parser.batch import Batch, cut_batches, make_batch, shuffled_batches
 from treecrf.parser.encoding import encode, encode_annotation
+from treecrf.parser.gold import WordCounts, count_words
 from treecrf.treebank import Sentence, Token
 
 CONFIG = replace(SMALL, tags="upos", predict_upos=True, max_chars=5)
@@ -88,20 +89,60 @@ def test_every_token_is_in_its_cell(sentences: list[Sentence], data: st.DataObje
         assert characters[int(batch.words.forms[place])] == own
 
     assert batch.heads is not None
-    assert batch.relations is not None
-    assert batch.upos is not None
     for s, row in enumerate(batch.rows.tolist()):
         padding = [-1] * (width - 1 - lengths[s])
-        heads = sentences[row].heads
-        relations = [
-            WITH_VECTORS.relation_numbers.get(label, -1) if head >= 0 else -1
-            for head, label in zip(heads, sentences[row].deprels, strict=True)
-        ]
-        assert batch.heads[s].tolist() == [0, *heads, *padding]
-        assert batch.relations[s].tolist() == [-1, *relations, *padding]
-        tags = [VOCABULARY.upos_numbers.get(tag, -1) for tag in sentences[row].column("upos")]
-        assert batch.upos[s].tolist() == [-1, *tags, *padding]
+        assert batch.heads[s].tolist() == [0, *sentences[row].heads, *padding]
     assert batch.partial == any(-1 in sentences[row].heads for row in rows)
+
+
+@given(st.lists(annotated(), min_size=1, max_size=6), st.booleans())
+def test_every_annotation_is_at_its_token(sentences: list[Sentence], multiroot: bool) -> None:
+    config = replace(CONFIG, loss="crf2o", multiroot=multiroot)
+    encoded = encode(sentences, VOCABULARY, config)
+    annotation = encode_annotation(sentences, VOCABULARY, config)
+    batch = make_batch(encoded, np.arange(len(sentences)), annotation=annotation)
+    gold, width = batch.gold, batch.grid[1]
+    assert gold is not None
+    assert gold.upos is not None
+    relations, upos, arcs, pairs = [], [], [], []
+    for place, cell in enumerate(batch.cells.tolist()):
+        s, t = divmod(cell, width)
+        if t == 0:
+            relations.append(-1)
+            upos.append(-1)
+            assert gold.places[place] == batch.places[s, 0]
+            continue
+        sentence = sentences[int(batch.rows[s])]
+        token = sentence.tokens[t - 1]
+        assert gold.places[place] == batch.places[s, max(token.head, 0)]
+        known = VOCABULARY.relation_numbers
+        relations.append(known.get(token.deprel, -1) if token.head >= 0 else -1)
+        upos.append(VOCABULARY.upos_numbers.get(token.upos, -1))
+        arcs.append((s, t, token.head))
+        between = range(min(token.head, t) + 1, max(token.head, t))
+        siblings = [k for k in between if sentence.heads[k - 1] == token.head]
+        if siblings and (token.head > 0 or multiroot):
+            pairs.append((s, t, token.head, max(siblings) if token.head < t else min(siblings)))
+    assert gold.relations.tolist() == relations
+    assert gold.upos.tolist() == upos
+    heads = [head for sentence in sentences for head in sentence.heads]
+    counts = WordCounts(
+        heads=sum(head >= 0 for head in heads),
+        relations=sum(relation >= 0 for relation in relations),
+        upos=sum(tag >= 0 for tag in upos),
+    )
+    assert gold.counts == counts
+    assert count_words(encoded, annotation, np.arange(len(sentences))) == counts
+    if -1 in heads:
+        assert gold.arcs is None
+        assert gold.siblings is None
+    else:
+        assert gold.arcs is not None
+        assert gold.siblings is not None
+        shape = (*batch.grid, width, width)
+        cells = [np.ravel_multi_index(arc, shape[:3]) for arc in arcs]
+        assert gold.arcs.tolist() == cells
+        assert gold.siblings.tolist() == [np.ravel_multi_index(pair, shape) for pair in pairs]
 
 
 @given(st.lists(st.integers(0, 6), min_size=1, max_size=6))
@@ -123,8 +164,7 @@ def test_sentences_of_a_length_keep_their_order() -> None:
     batch = make_batch(encode(sentences, VOCABULARY, SMALL), np.arange(5))
     assert batch.rows.tolist() == [1, 3, 0, 2, 4]
     assert batch.heads is None
-    assert batch.relations is None
-    assert batch.upos is None
+    assert batch.gold is None
     assert batch.pieces is None
     assert not batch.partial
 

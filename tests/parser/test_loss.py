@@ -41,7 +41,8 @@ def annotated(rows: list[list[int]], *, seed: int = 0) -> list[Sentence]:
 def expected_loss(scorer: Scorer, batch: Batch, config: Config) -> Tensor:
     """By listing trees, each sentence and word by itself."""
     assert batch.heads is not None
-    assert batch.relations is not None
+    assert batch.gold is not None
+    relations = batch.gold.relations[batch.places]  # [batch, N]
     roles = scorer(batch)
     arcs = scorer.arcs(roles, batch)
     dependents, heads = batch.unpack(roles["label_dependent"]), batch.unpack(roles["label_head"])
@@ -53,7 +54,7 @@ def expected_loss(scorer: Scorer, batch: Batch, config: Config) -> Tensor:
             # log sum of p(tree) over the trees that agree with the heads there are
             tree_losses.append(-trees.sentences[row].log_prob(gold))
         for word in range(1, length + 1):
-            head, relation = int(gold[word]), int(batch.relations[row, word])
+            head, relation = int(gold[word]), int(relations[row, word])
             if head < 0:
                 continue
             words += 1
@@ -153,18 +154,19 @@ def test_tags_have_a_loss_of_their_own() -> None:
     scorer = random_scorer(config)
     sentences = annotated(FULL + PARTIAL)
     plain = batch_of(sentences, replace(config, predict_upos=False), annotated=True)
-    assert plain.upos is None
+    assert plain.gold is not None
+    assert plain.gold.upos is None
     for number, sentence in enumerate(sentences):
         for token in sentence.tokens:
             token.upos = ("NOUN", "VERB", "unseen", "_")[(number + token.id) % 4]
     batch = batch_of(sentences, config, annotated=True)
-    assert batch.upos is not None
+    assert batch.gold is not None
+    assert batch.gold.upos is not None
     scores = scorer.tags(scorer(batch))
     assert scores is not None
     losses = [
-        -batch.unpack(scores)[row, word].log_softmax(0)[tag]
-        for row, tags in enumerate(batch.upos.tolist())
-        for word, tag in enumerate(tags)
+        -token.log_softmax(0)[tag]
+        for token, tag in zip(scores, batch.gold.upos.tolist(), strict=True)
         if tag >= 0
     ]
     assert len(losses) == sum(

@@ -3,11 +3,14 @@
 import copy
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
-from tests.parser.models import SMALL, batch_of, random_scorer
+from tests.parser.models import SMALL, VOCABULARY, batch_of, random_scorer
+from treecrf.parser.batch import make_batch
 from treecrf.parser.config import Config
+from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.parser.loss import training_loss
 from treecrf.parser.optimisation import Optimisation
 from treecrf.treebank import Sentence
@@ -42,14 +45,19 @@ def test_steps_lower_the_loss() -> None:
 
 
 def shares(config: Config, steps: int) -> list[float]:
-    """What each step multiplies the learning rate by."""
+    """What each step multiplies the learning rate by; without means Adam moves by that rate."""
+    config = replace(config, beta1=0.0, beta2=0.0, clip=0.0)
     optimisation = optimisation_of(config)
     found = []
     for _ in range(steps):
         found.append(optimisation.share)
-        take_steps(optimisation, 1)
-        for group in optimisation.adam.param_groups:
-            assert group["lr"] == pytest.approx(config.learning_rate * found[-1])
+        before = optimisation.parameters[0].detach().clone()
+        for parameter in optimisation.parameters:
+            parameter.grad = torch.full_like(parameter, 3.0)
+        optimisation.step()
+        moved = before - optimisation.parameters[0].detach()
+        expected = torch.full_like(moved, config.learning_rate * found[-1])
+        torch.testing.assert_close(moved, expected)
     return found
 
 
@@ -84,6 +92,28 @@ def test_gradients_are_clipped_and_forgotten() -> None:
         moved = (before[name] - optimisation.scorer.state_dict()[name]).abs().max()
         assert float(moved) == pytest.approx(expected / (expected + 10.0), rel=1e-4)
         assert all(parameter.grad is None for parameter in parameters)
+
+
+@pytest.mark.parametrize("scale", [0.01, 10.0])
+def test_steps_are_those_of_torch(scale: float) -> None:
+    """Of its Adam on gradients that are clipped before."""
+    config = replace(CONFIG, epsilon=1e-8)
+    optimisation, theirs = optimisation_of(config), random_scorer(config, seed=0)
+    adam = torch.optim.Adam(
+        theirs.parameters(), lr=1.0, betas=(config.beta1, config.beta2), eps=config.epsilon
+    )
+    generator = torch.Generator().manual_seed(1)
+    for _ in range(5):
+        for ours, other in zip(optimisation.parameters, theirs.parameters(), strict=True):
+            ours.grad = scale * torch.randn(ours.shape, generator=generator, dtype=ours.dtype)
+            other.grad = ours.grad.clone()
+        adam.param_groups[0]["lr"] = config.learning_rate * optimisation.share
+        optimisation.step()
+        norm = torch.nn.utils.clip_grad_norm_(theirs.parameters(), config.clip)
+        assert (norm > config.clip) == (scale > 1)
+        adam.step()
+    for ours, other in zip(optimisation.parameters, theirs.parameters(), strict=True):
+        torch.testing.assert_close(ours, other)
 
 
 def test_the_average_follows_closely_at_first() -> None:
@@ -122,3 +152,26 @@ def test_a_state_goes_on_as_if_nothing_had_happened(steps: int, average: float) 
     assert after.keys() == again.keys()
     for name in after:
         torch.testing.assert_close(after[name], again[name], rtol=0, atol=0)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.parametrize("loss", ["local", "crf", "crf2o"])
+def test_a_step_does_not_wait_for_a_gpu(loss: str) -> None:
+    """The host goes on to the next step while the GPU computes this one."""
+    config = CONFIG.changed({"loss": loss, "recurrent_dropout": 0.2, "mlp_dropout": 0.3})
+    scorer = random_scorer(config).float().cuda().train()
+    optimisation = Optimisation(scorer, config, epoch_steps=2)
+    encoded = encode(SENTENCES, VOCABULARY, config)
+    annotation = encode_annotation(SENTENCES, VOCABULARY, config)
+
+    def take_step() -> None:
+        batch = make_batch(encoded, np.arange(2), annotation=annotation, device="cuda")
+        training_loss(scorer, batch, config).backward()
+        optimisation.step()
+
+    take_step()  # kernels are compiled here
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        take_step()
+    finally:
+        torch.cuda.set_sync_debug_mode("default")

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treecrf.parser.forms import pack
+from treecrf.parser.forms import pack, packed_places
 from treecrf.parser.pieces import PieceTable, Windows, cut_windows
 
 START, END = 1, 2
@@ -15,7 +15,8 @@ def windows_of(sentences: list[list[int]], longest: int) -> tuple[Windows, list[
     """The windows over sentences of forms, and the pieces that each packed token must have."""
     sentences = sorted(sentences, key=len, reverse=True)
     lengths = np.array([len(sentence) for sentence in sentences])
-    step, sentence, _, places = pack(lengths + 1)
+    step, sentence, sizes = pack(lengths + 1)
+    places = packed_places(sizes)
     forms = np.array([sentences[b][t - 1] if t else 0 for b, t in zip(sentence, step, strict=True)])
     table = PieceTable.of(FORMS, start=START, end=END, longest=longest)
     cut = cut_windows(table, forms, places, lengths)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.parser.models import random_parser, sentence_of, with_loss
 from treecrf.parser import ParserError, pipeline
-from treecrf.parser.pipeline import pipelined, windows
+from treecrf.parser.pipeline import Ahead, pipelined, windows
 from treecrf.treebank import Sentence
 
 SETTING: ContextVar[str] = ContextVar("setting", default="plain")
@@ -156,3 +156,37 @@ def test_order_is_kept_over_windows() -> None:
     assert [sentence.forms for sentence in parsed] == [sentence.forms for sentence in sentences]
     alone = [next(streamed([sentence])).heads for sentence in sentences]
     assert [sentence.heads for sentence in parsed] == alone
+
+
+@pytest.mark.usefixtures("no_thread_is_left")
+def test_one_result_is_made_ahead_when_told_to() -> None:
+    source = Source([1, 2, 3])
+    with Ahead(source, lambda item: (item, threading.current_thread())) as ahead:
+        assert source.taken == 0
+        number, thread = ahead.take()
+        assert (number, source.taken) == (1, 1)
+        assert thread is not threading.current_thread()
+        ahead.begin()
+        ahead.begin()
+        assert source.taken == 2
+        assert ahead.take()[0] == 2
+        assert ahead.take()[0] == 3
+        ahead.begin()  # there is no more
+
+
+@pytest.mark.usefixtures("no_thread_is_left")
+def test_what_fails_ahead_fails_where_it_is_taken() -> None:
+    def work(item: object) -> object:
+        if item == 2:
+            raise ParserError("no good")
+        return SETTING.get()
+
+    token = SETTING.set("changed")
+    try:
+        with Ahead([1, 2, 3], work) as ahead:
+            assert ahead.take() == "changed"
+            ahead.begin()
+            with pytest.raises(ParserError, match="no good"):
+                ahead.take()
+    finally:
+        SETTING.reset(token)

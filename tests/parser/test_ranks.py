@@ -9,7 +9,8 @@ import torch
 from tests.parser.models import LOSSES, SMALL, VOCABULARY, random_scorer
 from treecrf.parser.batch import make_batch
 from treecrf.parser.encoding import encode, encode_annotation
-from treecrf.parser.loss import count_words, training_loss
+from treecrf.parser.gold import count_words
+from treecrf.parser.loss import training_loss
 from treecrf.parser.ranks import ALONE, Ranks
 from treecrf.treebank import Sentence, Token
 

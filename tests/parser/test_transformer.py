@@ -176,7 +176,7 @@ def test_lower_layers_learn_slower(bert: Path, treebank: Path, tmp_path: Path) -
     )
     training = set_up(tmp_path / "m", config, train=[treebank], dev=treebank, device="cpu")
     optimisation = Optimisation(training.scorer, config, epoch_steps=10)
-    assert sorted(optimisation.rates) == [1.25e-4, 2.5e-4, 5e-4, 1e-3, 1e-2]
+    assert sorted(set(optimisation.rates)) == [1.25e-4, 2.5e-4, 5e-4, 1e-3, 1e-2]
     shares = []
     for step in range(31):
         optimisation.steps = step

@@ -7,14 +7,20 @@ __all__ = ["BiaffineArcs", "BiaffineLabels", "TriaffineSiblings", "with_one"]
 
 
 # What is computed on the way to a score is as many times larger as a vector has features. So it is
-# done in pieces: on a CPU of so many rows as stay in its cache, elsewhere of as many as fit.
+# done in pieces: on a CPU of so many rows as stay in its cache, elsewhere of as many as fit in a
+# quarter of a gigabyte.
 _CACHED_ROWS = 64
-_ROWS = 4096
+_CELLS = 1 << 26
 
 
 def with_one(vectors: Tensor) -> Tensor:
     """The vectors with a 1 after the last feature, which makes a linear form affine."""
     return torch.cat((vectors, vectors.new_ones(*vectors.shape[:-1], 1)), -1)
+
+
+def _joined(pieces: list[Tensor]) -> Tensor:
+    """The rows of all pieces; a single one is not copied."""
+    return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
 
 
 class BiaffineArcs(nn.Module):
@@ -27,7 +33,8 @@ class BiaffineArcs(nn.Module):
     def forward(self, dependents: Tensor, heads: Tensor) -> Tensor:
         """Scores `[batch, dependent, head]` from two `[batch, token, feature]`."""
         # The bias of a head is the same for all dependents: a row added, not a column of ones.
-        weighted = dependents @ self.weight[:-1] + self.weight[-1]
+        matrix, bias = self.weight.split([self.weight.shape[1], 1])
+        weighted = torch.addmm(bias, dependents.flatten(0, 1), matrix).view(dependents.shape)
         return torch.bmm(weighted, heads.transpose(1, 2))
 
 
@@ -41,13 +48,15 @@ class BiaffineLabels(nn.Module):
     def forward(self, dependents: Tensor, heads: Tensor) -> Tensor:
         """Scores `[arc, label]` of arcs whose ends are two `[arc, feature]`."""
         labels, size, _ = self.weight.shape
-        by_dependent = self.weight.transpose(0, 1).reshape(size, labels * size)
+        by_head = self.weight.flatten(0, 1).t()
         scores = []
-        rows = _ROWS if dependents.is_cuda else _CACHED_ROWS
-        for dependent, head in zip(dependents.split(rows), heads.split(rows), strict=True):
-            weighted = (with_one(dependent) @ by_dependent).view(-1, labels, size)
-            scores.append(torch.bmm(weighted, with_one(head).unsqueeze(2)).squeeze(2))
-        return torch.cat(scores)
+        rows = max(1, _CELLS // (labels * size)) if dependents.is_cuda else _CACHED_ROWS
+        for dependent, head in zip(
+            with_one(dependents).split(rows), with_one(heads).split(rows), strict=True
+        ):
+            weighted = (head @ by_head).view(-1, labels, size)
+            scores.append(torch.bmm(weighted, dependent.unsqueeze(2)).squeeze(2))
+        return _joined(scores)
 
 
 class TriaffineSiblings(nn.Module):
@@ -74,7 +83,7 @@ class TriaffineSiblings(nn.Module):
         ):
             form = (head @ self.weight.flatten(1)).view(-1, size + 1, size + 1)
             pairs.append(torch.bmm(sibling, form))
-        return torch.cat(pairs).view(batch, tokens, tokens, size + 1)
+        return _joined(pairs).view(batch, tokens, tokens, size + 1)
 
     def forward(self, dependents: Tensor, heads: Tensor, siblings: Tensor) -> Tensor:
         """Scores `[batch, dependent, head, sibling]` from three `[batch, token, feature]`."""

@@ -1,12 +1,10 @@
 """A BiLSTM over packed sentences, with dropout that costs no loop over time steps."""
 
-import warnings
-
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from treecrf.nn.dropout import SharedDropout
+from treecrf.nn.dropout import SharedDropout, random_mask
 
 __all__ = ["BiLSTM", "initialise_lstm"]
 
@@ -22,6 +20,7 @@ class BiLSTM(nn.Module):
             nn.LSTM(2 * size if layer else inputs, size, bidirectional=True)
             for layer in range(layers)
         )
+        self.size = size
         self.between = SharedDropout(dropout)
         self.recurrent_dropout = recurrent_dropout
         for layer in self.layers:
@@ -30,31 +29,65 @@ class BiLSTM(nn.Module):
     def forward(self, tokens: Tensor, batch_sizes: Tensor, sentence: Tensor) -> Tensor:
         """Tokens `[token, feature]`, sentences alive at each step, the sentence of each token."""
         sentences = int(batch_sizes[0])
+        # Masks of all layers are drawn together: a GPU would wait for the host to ask for each.
+        kept = self.between.masks(tokens, sentence, (len(self.layers), sentences, 2 * self.size))
+        if self.training and self.recurrent_dropout:
+            # One mask of the state for the whole batch is the same as columns of the recurrent
+            # weights set to zero, so a layer stays one call of the library.
+            shape = (len(self.layers), 2, self.size)
+            columns = random_mask(tokens, shape, rate=self.recurrent_dropout)
+            start = tokens.new_zeros(2, sentences, self.size)
         for number, layer in enumerate(self.layers):
-            if number:
-                tokens = self.between(tokens, sentence, sentences)
-            tokens = self._run(layer, PackedSequence(tokens, batch_sizes))
-        return self.between(tokens, sentence, sentences)
+            if self.training and self.recurrent_dropout:
+                weights = _MaskedWeights.apply(columns[number], *_weights(layer))
+                tokens = torch.lstm(
+                    tokens, batch_sizes, (start, start), weights, True, 1, 0.0, True, True
+                )[0]
+            else:
+                tokens = layer(PackedSequence(tokens, batch_sizes))[0].data
+            if kept is not None:
+                tokens = tokens * kept[number]
+        return tokens
 
-    def _run(self, layer: nn.Module, packed: PackedSequence) -> Tensor:
-        if not self.training or self.recurrent_dropout == 0:
-            output: Tensor = layer(packed)[0].data
-            return output
-        # One mask of the state for the whole batch is the same as columns of the recurrent weights
-        # set to zero, so a layer stays one call of the library.
-        weights: dict[str, Tensor] = dict(layer.named_parameters())
-        keep = 1 - self.recurrent_dropout
-        for name, weight in weights.items():
-            if name.startswith("weight_hh"):
-                weights[name] = weight * weight.new_empty(weight.shape[1]).bernoulli_(keep).div_(
-                    keep
-                )
-        with warnings.catch_warnings():
-            warnings.filterwarnings(
-                "ignore", "RNN module weights are not part of single contiguous"
-            )
-            output = torch.func.functional_call(layer, weights, (packed,))[0].data
-        return output
+
+def _weights(layer: nn.Module) -> list[Tensor]:
+    """Those of each direction: of the input, of the state, and the biases of both."""
+    assert isinstance(layer, nn.LSTM)
+    return [weights for direction in layer.all_weights for weights in direction]
+
+
+class _MaskedWeights(torch.autograd.Function):
+    """Weights with the columns of recurrent ones masked, as the GPU's library has them in memory.
+
+    That is in one piece, matrices before biases; others it would copy one by one.
+    """
+
+    PLACES = (0, 1, 4, 5, 2, 3, 6, 7)
+
+    @staticmethod
+    def forward(ctx, masks, *weights):  # type: ignore[no-untyped-def]
+        ctx.save_for_backward(masks)
+        sizes = [weights[place].numel() for place in _MaskedWeights.PLACES]
+        joined = torch.cat([weights[place].flatten() for place in _MaskedWeights.PLACES])
+        by_direction = joined[: sum(sizes[:4])].view(2, -1)
+        recurrent = by_direction[:, sizes[0] :].view(2, *weights[1].shape)
+        recurrent.mul_(masks.unsqueeze(1))
+        pieces = joined.split(sizes)
+        # The order is its own inverse.
+        return tuple(
+            pieces[place].view_as(original)
+            for original, place in zip(weights, _MaskedWeights.PLACES, strict=True)
+        )
+
+    @staticmethod
+    def backward(ctx, *gradients):  # type: ignore[no-untyped-def]
+        (masks,) = ctx.saved_tensors
+        forwards, backwards = gradients[:4], gradients[4:]
+        return None, *(
+            gradient * mask if place == 1 else gradient
+            for direction, mask in zip((forwards, backwards), masks, strict=True)
+            for place, gradient in enumerate(direction)
+        )
 
 
 def initialise_lstm(layer: nn.Module) -> None:

@@ -3,7 +3,12 @@
 import torch
 from torch import Tensor, nn
 
-__all__ = ["InputDropout", "SharedDropout"]
+__all__ = ["InputDropout", "SharedDropout", "random_mask"]
+
+
+def random_mask(like: Tensor, shape: tuple[int, ...], *, rate: float) -> Tensor:
+    """Zeros at this rate, and else what makes up for them; of the type and on the device of one."""
+    return like.new_empty(shape).bernoulli_(1 - rate).div_(1 - rate)
 
 
 class SharedDropout(nn.Module):
@@ -15,11 +20,17 @@ class SharedDropout(nn.Module):
 
     def forward(self, tokens: Tensor, sentence: Tensor, sentences: int) -> Tensor:
         """Tokens `[token, feature]`, the sentence of each `[token]`, the number of sentences."""
+        mask = self.masks(tokens, sentence, (sentences, tokens.shape[1]))
+        return tokens if mask is None else tokens * mask
+
+    def masks(self, tokens: Tensor, sentence: Tensor, shape: tuple[int, ...]) -> Tensor | None:
+        """What tokens are multiplied by, `[..., token, feature]` from `[..., sentence, feature]`.
+
+        None where nothing is dropped.
+        """
         if not self.training or self.rate == 0:
-            return tokens
-        keep = 1 - self.rate
-        mask = tokens.new_empty(sentences, tokens.shape[1]).bernoulli_(keep).div_(keep)
-        return tokens * mask[sentence]
+            return None
+        return random_mask(tokens, shape, rate=self.rate).index_select(-2, sentence)
 
 
 class InputDropout(nn.Module):
@@ -34,5 +45,5 @@ class InputDropout(nn.Module):
         if not self.training or self.rate == 0:
             return torch.cat(inputs, 1)
         keep = inputs[0].new_empty(len(inputs), inputs[0].shape[0], 1).bernoulli_(1 - self.rate)
-        keep = keep * (len(inputs) / keep.sum(0).clamp(min=1))
+        keep /= keep.mean(0).clamp_(min=1 / len(inputs))
         return torch.cat([values * mask for values, mask in zip(inputs, keep, strict=True)], 1)

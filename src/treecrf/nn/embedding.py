@@ -1,12 +1,23 @@
 """Vectors of words: trained, projected from pretrained ones, and read from characters."""
 
-import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from treecrf.nn.bilstm import initialise_lstm
 
 __all__ = ["CharLSTM", "WordEmbedding"]
+
+
+def _rows(table: nn.Embedding, numbers: Tensor) -> Tensor:
+    """The vectors of the table with these numbers.
+
+    For the gradient of an embedding a GPU sorts the numbers first, in a dozen launches; for that of
+    a selection it adds up rows as they come. A CPU is faster at the former.
+    """
+    if table.weight.is_cuda:
+        return table.weight.index_select(0, numbers)
+    vectors: Tensor = table(numbers)
+    return vectors
 
 
 class WordEmbedding(nn.Module):
@@ -27,7 +38,7 @@ class WordEmbedding(nn.Module):
 
     def forward(self, words: Tensor, pretrained: Tensor | None) -> Tensor:
         """Vectors `[token, feature]` of words and of their rows among pretrained ones."""
-        embedded: Tensor = self.trained(words)
+        embedded = _rows(self.trained, words)
         if self.projection is None or pretrained is None:
             return embedded
         assert self.vectors is not None
@@ -46,6 +57,6 @@ class CharLSTM(nn.Module):
 
     def forward(self, characters: Tensor, batch_sizes: Tensor) -> Tensor:
         """Vectors `[form, feature]` of the packed characters of forms, the longest first."""
-        packed = PackedSequence(self.embedding(characters), batch_sizes)
+        packed = PackedSequence(_rows(self.embedding, characters), batch_sizes)
         _, (last, _) = self.lstm(packed)
-        return torch.cat((last[0], last[1]), 1)
+        return last.transpose(0, 1).flatten(1)  # [direction, form, feature] before

@@ -10,7 +10,8 @@ from torch import Tensor
 
 from treecrf.parser.constraints import Constraints
 from treecrf.parser.encoding import Annotation, EncodedSentences
-from treecrf.parser.forms import Integers, pack, pack_forms
+from treecrf.parser.forms import Integers, pack, pack_forms, packed_places
+from treecrf.parser.gold import Gold, gold_arrays
 from treecrf.parser.pieces import cut_windows
 
 __all__ = ["CELLS", "Batch", "allowed_arcs", "cut_batches", "make_batch", "shuffled_batches"]
@@ -63,8 +64,7 @@ class Batch:
     words: WordInputs | None
     pieces: PieceInputs | None
     heads: Tensor | None  # [batch, N]; -1 where not annotated or no word
-    relations: Tensor | None  # [batch, N]
-    upos: Tensor | None  # [batch, N]
+    gold: Gold | None
 
     @property
     def grid(self) -> tuple[int, int]:
@@ -75,7 +75,7 @@ class Batch:
         """A grid `[sentence, token, feature]` of packed tokens, zero where there is none."""
         sentences, width = self.grid
         grid = tokens.new_zeros(sentences * width, tokens.shape[1])
-        return grid.index_copy(0, self.cells, tokens).view(sentences, width, -1)
+        return grid.index_copy_(0, self.cells, tokens).view(sentences, width, -1)
 
 
 def make_batch(
@@ -88,29 +88,25 @@ def make_batch(
     """The sentences with these numbers."""
     rows = rows[np.argsort(-encoded.lengths[rows], kind="stable")]
     lengths = encoded.lengths[rows]
-    step, sentence, batch_sizes, places = pack(lengths + 1)
-    token = encoded.starts[rows][sentence] + step
-    forms = encoded.forms[token]
-    width = places.shape[1]
+    step, sentence, batch_sizes = pack(lengths + 1)
+    places = packed_places(batch_sizes)
+    token = encoded.starts[rows].take(sentence) + step
+    forms = encoded.forms.take(token)
+    cells = sentence * places.shape[1] + step
     arrays: dict[str, Integers | None] = {
         "lengths": lengths,
         "sentence": sentence,
-        "cells": sentence * width + step,
+        "cells": cells,
         "places": places,
-        "tags": None if encoded.tags is None else encoded.tags[token],
+        "tags": None if encoded.tags is None else encoded.tags.take(token),
         "heads": None,
-        "relations": None,
-        "upos": None,
     }
-    partial = False
+    counts = None
     if annotation is not None:
-        partial = bool((annotation.heads[token] < 0).any())
-        for name in ("heads", "relations", "upos"):
-            values = getattr(annotation, name)
-            if values is not None:
-                grid = np.full((len(rows), width), -1, np.int64)
-                grid[sentence, step] = values[token]
-                arrays[name] = grid
+        heads = arrays["heads"] = np.full(places.shape, -1, np.int64)
+        heads.ravel()[cells] = annotation.heads.take(token)
+        counts, gold = gold_arrays(annotation, token, cells=cells, places=places)
+        arrays |= {f"gold {name}": array for name, array in gold.items()}
     packed = windows = None
     if encoded.form_table is not None:
         packed = pack_forms(encoded.form_table, forms)
@@ -123,12 +119,13 @@ def make_batch(
     moved = _to_device(arrays, device)
     return Batch(
         rows=rows,
-        partial=partial,
+        partial=counts is not None and counts.heads < len(token) - len(rows),
         batch_sizes=torch.from_numpy(batch_sizes),
         words=None
         if packed is None
         else WordInputs(character_sizes=torch.from_numpy(packed.sizes), **_part(moved, "form ")),
         pieces=None if windows is None else PieceInputs(**_part(moved, "piece ")),
+        gold=None if counts is None else Gold(counts=counts, **_part(moved, "gold ")),
         **_part(moved, ""),
     )
 

@@ -40,6 +40,7 @@ class Annotation:
     heads: Integers  # 0 for the root symbol
     relations: Integers  # -1 for the root symbol and for relations never seen
     upos: Integers | None  # of a model that gives tags
+    siblings: Integers | None  # of the second order: the adjacent sibling, 0 for none
 
 
 def encode(
@@ -91,7 +92,32 @@ def encode_annotation(
     if config.predict_upos:
         columns = (sentence.column("upos") for sentence in sentences)
         upos = _numbers(columns, vocabulary.upos_numbers, root=-1, unknown=-1)
-    return Annotation(heads, relations, upos)
+    siblings = None
+    if config.loss == "crf2o":
+        siblings = _adjacent_siblings(heads, np.fromiter(map(len, sentences), np.int64))
+        if not config.multiroot:  # then the root symbol has no two children
+            siblings[heads == 0] = 0
+    return Annotation(heads, relations, upos, siblings)
+
+
+def _adjacent_siblings(heads: Integers, lengths: Integers) -> Integers:
+    """Of each token the nearest child of its head that lies between the two; 0 for none."""
+    sentence = np.repeat(np.arange(len(lengths)), lengths + 1)
+    starts = np.cumsum(lengths + 1) - (lengths + 1)
+    dependent = np.arange(len(heads)) - starts[sentence]
+    distance = dependent - heads
+    # Children by sentence, head and side, the nearest first: each is the next one's sibling.
+    order = np.lexsort((np.abs(distance), distance > 0, heads, sentence))
+    order = order[(dependent[order] > 0) & (heads[order] >= 0)]
+    nearer, farther = order[:-1], order[1:]
+    together = (
+        (sentence[nearer] == sentence[farther])
+        & (heads[nearer] == heads[farther])
+        & ((distance[nearer] > 0) == (distance[farther] > 0))
+    )
+    siblings = np.zeros_like(heads)
+    siblings[farther[together]] = dependent[nearer[together]]
+    return siblings
 
 
 def _numbers(

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary
 
-__all__ = ["ROOT_FORM", "FormTable", "PackedForms", "pack", "pack_forms"]
+__all__ = ["ROOT_FORM", "FormTable", "PackedForms", "pack", "pack_forms", "packed_places"]
 
 Integers = npt.NDArray[np.int64]
 
@@ -55,35 +55,43 @@ class PackedForms:
 
 def pack_forms(table: FormTable, forms: Integers) -> PackedForms:
     """What is read of tokens that have these forms."""
-    distinct, form_of = np.unique(forms, return_inverse=True)
-    # The longest form first, as packing has it.
-    order = np.argsort(-table.counts[distinct], kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    distinct = distinct[order]
-    step, form, sizes, _ = pack(table.counts[distinct])
+    # Forms are numbers of rows of the table, so that those there are need not be sorted.
+    present = np.zeros(len(table.counts), bool)
+    present[forms] = True
+    distinct = np.flatnonzero(present)
+    counts = table.counts.take(distinct)
+    # The longest form first, as packing has it; numbers of few bits are sorted faster.
+    longest = int(counts.max())
+    shorter = (longest - counts).astype(np.min_scalar_type(longest))
+    distinct = distinct.take(np.argsort(shorter, kind="stable"))
+    rank = np.empty(len(table.counts), np.int64)
+    rank[distinct] = np.arange(len(distinct))
+    step, form, sizes = pack(table.counts.take(distinct))
+    cell = distinct.take(form) * table.characters.shape[1] + step
     return PackedForms(
-        words=table.words[forms],
-        vectors=None if table.vectors is None else table.vectors[forms],
-        forms=rank[form_of],
-        characters=table.characters[distinct[form], step],
+        words=table.words.take(forms),
+        vectors=None if table.vectors is None else table.vectors.take(forms),
+        forms=rank.take(forms),
+        characters=table.characters.take(cell),
         sizes=sizes,
     )
 
 
-def pack(counts: Integers) -> tuple[Integers, Integers, Integers, Integers]:
+def pack(counts: Integers) -> tuple[Integers, Integers, Integers]:
     """How sequences of these lengths, the longest first, are packed for an LSTM.
 
-    For each packed item its step and its sequence; the sequences alive at each step; and the packed
-    place of each item `[sequence, step]`.
+    For each packed item its step and its sequence; and the sequences alive at each step.
     """
-    width = int(counts[0])
-    alive = counts > np.arange(width)[:, None]  # [step, sequence]
+    alive = counts > np.arange(int(counts[0]))[:, None]  # [step, sequence]
     step, sequence = np.nonzero(alive)
-    sizes = alive.sum(1)
+    return step, sequence, np.count_nonzero(alive, axis=1)
+
+
+def packed_places(sizes: Integers) -> Integers:
+    """The packed place of each item `[sequence, step]`, by how many there are at each step."""
     before = np.cumsum(sizes) - sizes
-    places = np.where(alive.T, before + np.arange(len(counts))[:, None], 0)
-    return step, sequence, sizes, places
+    sequence = np.arange(int(sizes[0]))[:, None]
+    return np.where(sequence < sizes, before + sequence, 0)
 
 
 def _vectors(forms: Sequence[str], vocabulary: Vocabulary) -> Integers:

@@ -1,22 +1,17 @@
 """The distributions over trees that a model defines, and what training minimises."""
 
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 from torch.nn import functional
 
 from treecrf.parser.batch import Batch
 from treecrf.parser.config import Config
-from treecrf.parser.encoding import Annotation, EncodedSentences
-from treecrf.parser.forms import Integers
+from treecrf.parser.gold import WordCounts
 from treecrf.parser.model import Scorer
 from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
 
 __all__ = [
     "TreeCRF",
-    "WordCounts",
-    "count_words",
     "distribution",
     "masked_heads",
     "tempered",
@@ -60,33 +55,6 @@ def tempered(
     return arc_scores / config.temperature, siblings
 
 
-@dataclass(frozen=True, slots=True)
-class WordCounts:
-    """How many words have what a loss is divided by: a head, a relation, a tag."""
-
-    heads: int
-    relations: int
-    upos: int
-
-
-def count_words(encoded: EncodedSentences, annotation: Annotation, rows: Integers) -> WordCounts:
-    """The counts of the sentences with these numbers."""
-    starts, ends = encoded.starts[rows], encoded.starts[rows] + encoded.lengths[rows] + 1
-
-    def count(values: Integers | None) -> int:
-        if values is None:
-            return 0
-        return sum(
-            int((values[start:end] >= 0).sum()) for start, end in zip(starts, ends, strict=True)
-        )
-
-    return WordCounts(
-        heads=count(annotation.heads) - len(rows),  # root symbols are no words
-        relations=count(annotation.relations),
-        upos=count(annotation.upos),
-    )
-
-
 def training_loss(
     scorer: Scorer, batch: Batch, config: Config, *, counts: WordCounts | None = None
 ) -> Tensor:
@@ -94,11 +62,11 @@ def training_loss(
 
     Of a part of a batch, `counts` are those of the whole: the losses of the parts add up.
     """
+    gold = batch.gold
     assert batch.heads is not None
-    assert batch.relations is not None
+    assert gold is not None
     roles = scorer(batch)
     arc_scores = scorer.arcs(roles, batch)
-    annotated = (batch.heads >= 0).sum() - len(batch.lengths)  # root symbols are no words
     if config.loss == "local":
         words = batch.heads[:, 1:]
         scores = masked_heads(arc_scores, batch.lengths)[:, 1:]
@@ -106,26 +74,31 @@ def training_loss(
             scores.flatten(0, 1), words.flatten(), ignore_index=-1, reduction="sum"
         )
     else:
-        crf = distribution(arc_scores, scorer.siblings(roles, batch), batch.lengths, config=config)
-        if batch.partial:  # the sum over every tree that fits
+        sibling_scores = scorer.siblings(roles, batch)
+        crf = distribution(arc_scores, sibling_scores, batch.lengths, config=config)
+        if gold.arcs is None:  # the sum over every tree that fits
             trees = -crf.log_prob(batch.heads).sum()
         else:
-            trees = (crf.log_partition - crf.score(batch.heads)).sum()
+            trees = crf.log_partition.sum() - _sum_of(arc_scores, gold.arcs)
+            if sibling_scores is not None and gold.siblings is not None:
+                trees = trees - _sum_of(sibling_scores, gold.siblings)
 
-    relations = batch.relations.flatten().index_select(0, batch.cells)
+    counts = gold.counts if counts is None else counts
+    label_scores = scorer.labels_at(roles, gold.places)
     labels = functional.cross_entropy(
-        scorer.labels(roles, batch, batch.heads), relations, ignore_index=-1, reduction="sum"
+        label_scores, gold.relations, ignore_index=-1, reduction="sum"
     )
-    labelled = (relations >= 0).sum()
-    loss = trees / (annotated.clamp(min=1) if counts is None else max(1, counts.heads))
-    loss = loss + labels / (labelled.clamp(min=1) if counts is None else max(1, counts.relations))
+    loss = trees / max(1, counts.heads) + labels / max(1, counts.relations)
     tag_scores = scorer.tags(roles)
-    if tag_scores is not None and batch.upos is not None:
-        upos = batch.upos.flatten().index_select(0, batch.cells)
-        tags = functional.cross_entropy(tag_scores, upos, ignore_index=-1, reduction="sum")
-        tagged = (upos >= 0).sum()
-        loss = loss + tags / (tagged.clamp(min=1) if counts is None else max(1, counts.upos))
+    if tag_scores is not None and gold.upos is not None:
+        tags = functional.cross_entropy(tag_scores, gold.upos, ignore_index=-1, reduction="sum")
+        loss = loss + tags / max(1, counts.upos)
     return loss
+
+
+def _sum_of(scores: Tensor, cells: Tensor) -> Tensor:
+    """The sum of the scores in these cells, by their numbers from the first score on."""
+    return scores.flatten().index_select(0, cells).sum()
 
 
 def masked_heads(arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None = None) -> Tensor:

@@ -107,8 +107,12 @@ class Scorer(nn.Module):
     def labels(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor:
         """Label scores `[token, relation]` of packed tokens under these heads `[batch, N]`."""
         place = batch.places.gather(1, heads.clamp(min=0)).flatten().index_select(0, batch.cells)
+        return self.labels_at(roles, place)
+
+    def labels_at(self, roles: Roles, places: Tensor) -> Tensor:
+        """The same where it is known which packed token `[token]` the head of each is."""
         scores: Tensor = self.label_scores(
-            roles["label_dependent"], roles["label_head"].index_select(0, place)
+            roles["label_dependent"], roles["label_head"].index_select(0, places)
         )
         return scores
 

@@ -2,11 +2,11 @@
 
 import copy
 import re
-from typing import Any, cast
 
 import torch
 from torch import Tensor
 
+from treecrf.parser.adam import Adam
 from treecrf.parser.config import Config
 from treecrf.parser.model import Scorer
 
@@ -24,15 +24,14 @@ class Optimisation:
         self.config = config
         self.scorer = scorer
         self.epoch_steps = epoch_steps
-        self.parameters = list(scorer.parameters())
-        on_gpu = self.parameters[0].is_cuda
-        groups = _groups(scorer, config)
-        self.rates = [float(group["lr"]) for group in groups]
-        self.adam = torch.optim.Adam(
-            groups,
+        self.parameters: list[Tensor] = list(scorer.parameters())
+        self.rates = _rates(scorer, config)
+        self.adam = Adam(
+            self.parameters,
+            self.rates,
             betas=(config.beta1, config.beta2),
-            eps=config.epsilon,
-            fused=on_gpu or None,
+            epsilon=config.epsilon,
+            clip=config.clip,
         )
         self.averaged = copy.deepcopy(scorer).eval() if config.average else scorer
         self.averages = [parameter.data for parameter in self.averaged.parameters()]
@@ -48,21 +47,15 @@ class Optimisation:
         left = (config.epochs - done) / max(config.epochs - config.warmup, 1e-9)
         return max(0.0, min(rising, left))
 
+    @torch.no_grad()
     def step(self) -> None:
         """Change the weights by their gradients, and forget those."""
-        if self.config.clip:
-            torch.nn.utils.clip_grad_norm_(self.parameters, self.config.clip)
-        share = self.share
-        for group, rate in zip(self.adam.param_groups, self.rates, strict=True):
-            group["lr"] = rate * share
-        self.adam.step()
-        self.adam.zero_grad()
+        self.adam.step(self.share)
         self.steps += 1
         if self.config.average:
             # At first the weights are still far off, so the average follows them closely.
             keep = min(self.config.average, (1 + self.steps) / (10 + self.steps))
-            weights = [parameter.data for parameter in self.parameters]
-            torch._foreach_lerp_(self.averages, weights, 1 - keep)
+            torch._foreach_lerp_(self.averages, self.parameters, 1 - keep)
 
     def state(self) -> dict[str, Tensor]:
         """Every tensor that training goes on from, by name."""
@@ -70,45 +63,46 @@ class Optimisation:
         if self.config.average:
             averaged = self.averaged.state_dict()
             tensors |= {f"averaged.{name}": tensor for name, tensor in averaged.items()}
-        names = [name for name, _ in self.scorer.named_parameters()]
-        for name, parameter in zip(names, self.parameters, strict=True):
-            for key, value in self.adam.state[parameter].items():
-                tensors[f"adam.{key}.{name}"] = cast(Tensor, value)
+        if self.steps == 0:  # there is nothing in it yet
+            return tensors
+        names = (name for name, _ in self.scorer.named_parameters())
+        for name, mean, square in zip(names, self.adam.means, self.adam.squares, strict=True):
+            tensors[f"adam.step.{name}"] = self.adam.steps.clone()
+            tensors[f"adam.exp_avg.{name}"] = mean
+            tensors[f"adam.exp_avg_sq.{name}"] = square
         return tensors
 
     def restore(self, tensors: dict[str, Tensor], steps: int) -> None:
         """Go on from what `state` gave."""
         self.steps = steps
+        self.adam.steps.fill_(steps)
         _load(self.scorer, tensors, "weights.")
         if self.config.average:
             _load(self.averaged, tensors, "averaged.")
-        for name, parameter in self.scorer.named_parameters():
-            if f"adam.step.{name}" not in tensors:  # it had no gradient yet
-                continue
-            for key in ("step", "exp_avg", "exp_avg_sq"):
-                value = tensors[f"adam.{key}.{name}"]
-                on_device = key != "step" or parameter.is_cuda
-                device = parameter.device if on_device else value.device
-                self.adam.state[parameter][key] = value.to(device)
+        names = (name for name, _ in self.scorer.named_parameters())
+        for name, mean, square in zip(names, self.adam.means, self.adam.squares, strict=True):
+            if f"adam.step.{name}" in tensors:  # else it had no gradient yet
+                mean.copy_(tensors[f"adam.exp_avg.{name}"])
+                square.copy_(tensors[f"adam.exp_avg_sq.{name}"])
 
 
-def _groups(scorer: Scorer, config: Config) -> list[dict[str, Any]]:
-    """The weights by how fast they learn: the lower a layer of a transformer, the slower."""
+def _rates(scorer: Scorer, config: Config) -> list[float]:
+    """How fast each of the weights learns: the lower a layer of a transformer, the slower."""
     layers = [
         int(match[1])
         for name, _ in scorer.named_parameters()
         if (match := _LAYER.search(name)) is not None
     ]
     top = max(layers, default=-1) + 1
-    groups: dict[float, list[Tensor]] = {}
-    for name, parameter in scorer.named_parameters():
+    rates = []
+    for name, _ in scorer.named_parameters():
         rate = config.learning_rate
         if name.startswith(_TRANSFORMER):
             match = _LAYER.search(name)
             depth = int(match[1]) + 1 if match is not None else 0
             rate = config.transformer_learning_rate * config.layer_decay ** (top - depth)
-        groups.setdefault(rate, []).append(parameter)
-    return [{"params": parameters, "lr": rate} for rate, parameters in groups.items()]
+        rates.append(rate)
+    return rates
 
 
 def _load(scorer: Scorer, tensors: dict[str, Tensor], prefix: str) -> None:

@@ -4,9 +4,9 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from typing import TypeVar
+from typing import Generic, TypeVar
 
-__all__ = ["pipelined", "windows"]
+__all__ = ["Ahead", "pipelined", "windows"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -49,3 +49,37 @@ def pipelined(items: Iterable[Item], work: Callable[[Item], Result]) -> Iterator
         finally:
             for future in pending:
                 future.cancel()
+
+
+class Ahead(Generic[Item, Result]):
+    """The results of `work` in order, one ahead in a thread: from when the caller says `begin`.
+
+    Not as early as can be, as `pipelined` does: two threads take turns in Python, so that work
+    is begun best where the caller is about to wait for what is not Python.
+    """
+
+    def __init__(self, items: Iterable[Item], work: Callable[[Item], Result]) -> None:
+        self._items = iter(items)
+        self._work = work
+        self._begun: Future[Result] | None = None
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="treecrf-ahead")
+
+    def __enter__(self) -> "Ahead[Item, Result]":
+        return self
+
+    def __exit__(self, *problem: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
+
+    def begin(self) -> None:
+        """Begin with the next result, unless that has begun or there is none."""
+        if self._begun is None:
+            for item in self._items:
+                self._begun = self._pool.submit(copy_context().run, self._work, item)
+                return
+
+    def take(self) -> Result:
+        """The next result, of which there must be one."""
+        self.begin()
+        assert self._begun is not None
+        begun, self._begun = self._begun, None
+        return begun.result()

@@ -8,16 +8,19 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from treecrf.parser.batch import make_batch, shuffled_batches
+from treecrf.parser.batch import Batch, make_batch, shuffled_batches
 from treecrf.parser.config import Config
 from treecrf.parser.data import Prepared
 from treecrf.parser.device import fast_products
 from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.parser.errors import ParserError
 from treecrf.parser.evaluation import DevSet
-from treecrf.parser.loss import count_words, training_loss
+from treecrf.parser.forms import Integers
+from treecrf.parser.gold import WordCounts, count_words
+from treecrf.parser.loss import training_loss
 from treecrf.parser.model import Scorer
 from treecrf.parser.optimisation import Optimisation
+from treecrf.parser.pipeline import Ahead
 from treecrf.parser.pretrained import Pretrained
 from treecrf.parser.ranks import ALONE, Ranks
 from treecrf.parser.run import Epoch, Run
@@ -89,6 +92,15 @@ def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
     started = time.perf_counter() - run.seconds
     limit = float("inf") if training.max_minutes is None else 60 * training.max_minutes
 
+    def prepare(rows: Integers) -> tuple[Batch | None, WordCounts | None]:
+        """This process's part of a batch, if it has one, and the counts of the whole."""
+        part = ranks.part_of(rows, encoded.lengths)
+        if not len(part):
+            return None, None
+        counts = None if ranks.size == 1 else count_words(encoded, annotation, rows)
+        batch = make_batch(encoded, part, annotation=annotation, device=training.device)
+        return batch, counts
+
     while run.epoch < config.epochs and not run.stopped and run.seconds < limit:
         epoch = run.epoch + 1
         seed = config.seed * 1_000_003 + epoch
@@ -98,24 +110,25 @@ def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
         sentences = steps = 0
         epoch_started = time.perf_counter()
         scorer.train()
-        for rows in batches:
-            part = ranks.part_of(rows, encoded.lengths)
-            loss = torch.zeros((), device=training.device)
-            if len(part):
-                batch = make_batch(encoded, part, annotation=annotation, device=training.device)
-                counts = None if ranks.size == 1 else count_words(encoded, annotation, rows)
-                loss = training_loss(scorer, batch, config, counts=counts)
-                loss.backward()
-            total += ranks.add_gradients(optimisation.parameters, loss.detach())
-            optimisation.step()
-            sentences += len(rows)
-            steps += 1
-            if steps % _REPORT_STEPS == 0 or steps == len(batches):
-                training.on_step(Step(epoch, sentences, float(total) / steps))
-            if training.max_minutes is not None and any(
-                ranks.add([int(time.perf_counter() - started > limit)])
-            ):
-                break
+        with Ahead(batches, prepare) as prepared:
+            for rows in batches:
+                batch, counts = prepared.take()
+                if batch is None:
+                    loss = torch.zeros((), device=training.device)
+                else:
+                    loss = training_loss(scorer, batch, config, counts=counts)
+                    prepared.begin()  # while the host does nothing but launch what is compiled
+                    loss.backward()
+                total += ranks.add_gradients(optimisation.parameters, loss.detach())
+                optimisation.step()
+                sentences += len(rows)
+                steps += 1
+                if steps % _REPORT_STEPS == 0 or steps == len(batches):
+                    training.on_step(Step(epoch, sentences, float(total) / steps))
+                if training.max_minutes is not None and any(
+                    ranks.add([int(time.perf_counter() - started > limit)])
+                ):
+                    break
         mean = float(total) / steps
         speed = sentences / (time.perf_counter() - epoch_started)
         if mean != mean or mean == float("inf"):
