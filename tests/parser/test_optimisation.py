@@ -155,6 +155,7 @@ def test_a_state_goes_on_as_if_nothing_had_happened(steps: int, average: float) 
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype")
 @pytest.mark.parametrize("loss", ["local", "crf", "crf2o"])
 def test_a_step_does_not_wait_for_a_gpu(loss: str) -> None:
     """The host goes on to the next step while the GPU computes this one."""
