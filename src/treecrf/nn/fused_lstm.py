@@ -1,0 +1,168 @@
+"""A bidirectional layer of `nn.LSTM` on packed tokens whose steps are one launch on a GPU.
+
+cuDNN is given a step at a time by the host, and a GPU waits for it; see docs/performance.md.
+"""
+
+import importlib.util
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from treecrf.nn.lstm_tiles import chosen_tiles, share_out
+
+__all__ = [
+    "PackedSteps",
+    "can_fuse",
+    "fused_lstm",
+    "last_states",
+    "packed_steps",
+    "use_fused_lstm",
+]
+
+# With more units than this a step is long enough for the library.
+_MOST_UNITS = 1024
+
+_chosen: ContextVar[bool | None] = ContextVar("treecrf_fused_lstm", default=None)
+
+
+@contextmanager
+def use_fused_lstm(wanted: bool) -> Iterator[None]:
+    """Use the fused layer inside the `with` block wherever it can run, or nowhere.
+
+    Without this it runs on GPUs alone; where it is wanted, in Triton's interpreter as well.
+    """
+    token = _chosen.set(wanted)
+    try:
+        yield
+    finally:
+        _chosen.reset(token)
+
+
+def can_fuse(tokens: Tensor, size: int) -> bool:
+    """Whether a layer with so many units a direction reads these tokens with the fused kernels."""
+    wanted = _chosen.get()
+    if wanted is False or tokens.dtype != torch.float32 or not len(tokens) or size > _MOST_UNITS:
+        return False
+    if importlib.util.find_spec("triton") is None or not importlib.util.find_spec("triton.knobs"):
+        return False
+    if not tokens.is_cuda:
+        return wanted is True and os.environ.get("TRITON_INTERPRET", "0") == "1"
+    # Before Ampere there are no products of the precision that tensor cores have here.
+    return torch.cuda.get_device_capability(tokens.device) >= (8, 0)
+
+
+@dataclass(frozen=True)
+class PackedSteps:
+    """How tokens are packed, for the kernels: one transfer to the GPU for all layers."""
+
+    steps: int
+    sentences: int
+    table: Tensor  # the first token of each step, then the length of each sentence
+    last: Tensor  # [sentence * direction], rows of outputs seen as `[token * direction, unit]`
+
+
+def packed_steps(batch_sizes: Tensor, device: torch.device) -> PackedSteps:
+    """From the number of sentences alive at each step, on the host, longest sentence first."""
+    steps, sentences = len(batch_sizes), int(batch_sizes[0])
+    first = batch_sizes.cumsum(0) - batch_sizes
+    ended = batch_sizes - torch.nn.functional.pad(batch_sizes[1:], (0, 1))
+    lengths = torch.repeat_interleave(torch.arange(1, steps + 1), ended).flip(0)
+    sentence = torch.arange(sentences)
+    last = torch.stack((2 * (first[lengths - 1] + sentence), 2 * sentence + 1), 1)
+    flat = torch.cat((first, lengths, last.flatten())).int()
+    if device.type == "cuda":
+        flat = flat.pin_memory()
+    table, last = flat.to(device, non_blocking=True).split((steps + sentences, 2 * sentences))
+    return PackedSteps(steps, sentences, table, last)
+
+
+def fused_lstm(tokens: Tensor, steps: PackedSteps, weights: Sequence[Tensor]) -> Tensor:
+    """Outputs `[token, 2 * unit]` of tokens `[token, feature]`.
+
+    The weights are those of `nn.LSTM`, each direction after the other: of the input
+    `[4 * unit, feature]`, of the state `[4 * unit, unit]`, and the biases of both `[4 * unit]`.
+    """
+    outputs: Tensor = _FusedLSTM.apply(tokens, steps, *weights)
+    return outputs
+
+
+def last_states(outputs: Tensor, steps: PackedSteps) -> Tensor:
+    """The last output of each direction in each sentence, `[sentence, 2 * unit]`."""
+    by_direction = outputs.view(-1, outputs.shape[1] // 2)
+    return by_direction.index_select(0, steps.last).view(steps.sentences, -1)
+
+
+class _FusedLSTM(torch.autograd.Function):
+    """Products of all tokens by the library before and after the kernels of the recurrence."""
+
+    @staticmethod
+    def forward(ctx, tokens, steps, *weights):  # type: ignore[no-untyped-def]
+        from treecrf.nn.lstm_kernels import run_forward
+
+        size = weights[1].shape[1]
+        gates = tokens.new_empty(2, len(tokens), 4 * size)
+        for gate, (of_input, _, *biases) in zip(gates, (weights[:4], weights[4:]), strict=True):
+            torch.addmm(biases[0] + biases[1], tokens, of_input.t(), out=gate)
+        recurrent = torch.stack((weights[1], weights[5]))
+        outputs = tokens.new_empty(len(tokens), 2 * size)
+        cells = tokens.new_empty(2, len(tokens), size)
+        # As precise as the library's products are meant to be.
+        ctx.precision = "ieee" if torch.get_float32_matmul_precision() == "highest" else "tf32"
+        tile, ctx.tile = chosen_tiles(steps.sentences, size, tokens.device)
+        run_forward(
+            gates,
+            recurrent,
+            steps.table,
+            outputs,
+            cells,
+            steps=steps.steps,
+            tile=tile,
+            share=share_out(tile, steps.sentences, size, tokens.device),
+            keep=any(ctx.needs_input_grad),
+            precision=ctx.precision,
+        )
+        ctx.steps = steps
+        ctx.save_for_backward(tokens, gates, recurrent, outputs, cells, weights[0], weights[4])
+        return outputs
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx, output_gradients):  # type: ignore[no-untyped-def]
+        from treecrf.nn.lstm_kernels import run_backward
+
+        tokens, gates, recurrent, outputs, cells, *of_input = ctx.saved_tensors
+        size = cells.shape[2]
+        gate_gradients, states = run_backward(
+            gates,
+            cells,
+            outputs,
+            output_gradients.contiguous(),
+            recurrent.transpose(1, 2).contiguous(),
+            ctx.steps.table,
+            steps=ctx.steps.steps,
+            tile=ctx.tile,
+            share=share_out(ctx.tile, ctx.steps.sentences, size, tokens.device),
+            precision=ctx.precision,
+        )
+        token_gradients = None
+        if ctx.needs_input_grad[0]:
+            token_gradients = gate_gradients[0] @ of_input[0]
+            token_gradients.addmm_(gate_gradients[1], of_input[1])
+        of_state = gate_gradients.transpose(1, 2) @ states
+        biases = gate_gradients.sum(1)
+        return token_gradients, None, *(
+            gradient
+            for direction in range(2)
+            for gradient in (
+                gate_gradients[direction].t() @ tokens,
+                of_state[direction],
+                biases[direction],
+                biases[direction],
+            )
+        )

@@ -1,0 +1,266 @@
+"""The recurrence of a bidirectional LSTM: all steps in one launch, forwards and backwards.
+
+A team of programs does the steps of some sentences in one direction; its members share out the
+units of the state, and wait for each other after every step. Tokens are packed as in torch: step
+after step, the longest sentence first, so that the tokens of a step lie side by side. The gates are
+those of `nn.LSTM`: i, f, g, o, with a state h and a cell c of H units.
+
+What a kernel knows of the packing is a table of integers: the first token of each step, then the
+length of each sentence.
+"""
+
+from typing import Any
+
+import torch
+import triton
+import triton.language as tl
+from torch import Tensor
+
+from treecrf.nn.lstm_tiles import Share, Tile
+from treecrf.ops.fused import INTERPRETED, next_width
+
+__all__ = ["run_backward", "run_forward"]
+
+# Arguments whose value a kernel is not compiled for, as in `ops.fused`.
+SIZES = ["tokens", "sentences", "steps", "first_step", "last_step", "team", "teams"]
+
+
+@triton.jit(do_not_specialize=SIZES)
+def forward(
+    gates, recurrent, table, outputs, cells, counters,
+    tokens, sentences, steps, first_step, last_step, team, teams,
+    H: tl.constexpr, KEEP: tl.constexpr, PRECISION: tl.constexpr,
+    WAIT: tl.constexpr, CACHE: tl.constexpr,
+    SENTENCES: tl.constexpr, UNITS: tl.constexpr, DEPTH: tl.constexpr,
+):  # fmt: skip
+    """Fills `outputs [token, direction * unit]` and `cells [direction, token, unit]`.
+
+    `gates [direction, token, gate * unit]` are products of the inputs; with KEEP the values of the
+    gates take their place. `recurrent` is `[direction, gate * unit, unit]`.
+    """
+    member, reverse = tl.program_id(0) % team, tl.program_id(0) // team % 2
+    counters += tl.program_id(0) // team
+    gates += reverse.to(tl.int64) * tokens * (4 * H)
+    cells += reverse.to(tl.int64) * tokens * H
+    recurrent += reverse * (4 * H * H)
+    outputs += reverse * H
+    rounds = 0
+    for group in range(tl.program_id(0) // team // 2, tl.cdiv(sentences, SENTENCES), teams):
+        sentence = group * SENTENCES + tl.arange(0, SENTENCES)
+        length = tl.load(table + steps + sentence, sentence < sentences, 0)
+        longest = tl.load(table + steps + group * SENTENCES)
+        for step in range(first_step, tl.minimum(last_step + 1, longest)):
+            time = tl.where(reverse == 1, longest - 1 - step, step)
+            before = tl.where(reverse == 1, time + 1, time - 1)
+            here = time < length
+            started = here & (before >= 0) & (before < length)
+            token = (tl.load(table + time) + sentence).to(tl.int64)[:, None]
+            known = (before >= 0) & (before < longest)
+            last = (tl.load(table + before, known, 0) + sentence).to(tl.int64)[:, None]
+            for block in range(member, tl.cdiv(H, UNITS), team):
+                unit = block * UNITS + tl.arange(0, UNITS)
+                inside = (unit < H)[None, :]
+                written = here[:, None] & inside
+                gate = gates + token * (4 * H) + unit[None, :]
+                # Asked for before the products, which take as long as these are on their way.
+                x_i = tl.load(gate, written, 0.0)
+                x_f = tl.load(gate + H, written, 0.0)
+                x_g = tl.load(gate + 2 * H, written, 0.0)
+                x_o = tl.load(gate + 3 * H, written, 0.0)
+                c = tl.load(cells + last * H + unit[None, :], started[:, None] & inside, 0.0)
+                i = tl.zeros([SENTENCES, UNITS], tl.float32)
+                f = tl.zeros([SENTENCES, UNITS], tl.float32)
+                g = tl.zeros([SENTENCES, UNITS], tl.float32)
+                o = tl.zeros([SENTENCES, UNITS], tl.float32)
+                for start in range(0, H, DEPTH):
+                    k = start + tl.arange(0, DEPTH)
+                    h = tl.load(
+                        outputs + last * (2 * H) + k[None, :],
+                        started[:, None] & (k < H)[None, :],
+                        0.0,
+                        cache_modifier=CACHE,
+                    )
+                    weight = recurrent + unit[None, :] * H + k[:, None]
+                    used = inside & (k < H)[:, None]
+                    U_i = tl.load(weight, used, 0.0)
+                    U_f = tl.load(weight + H * H, used, 0.0)
+                    U_g = tl.load(weight + 2 * H * H, used, 0.0)
+                    U_o = tl.load(weight + 3 * H * H, used, 0.0)
+                    i = tl.dot(h, U_i, i, input_precision=PRECISION)
+                    f = tl.dot(h, U_f, f, input_precision=PRECISION)
+                    g = tl.dot(h, U_g, g, input_precision=PRECISION)
+                    o = tl.dot(h, U_o, o, input_precision=PRECISION)
+                # i, f, o = sigmoid(W x + U h), g = tanh(W x + U h)
+                i, f = tl.sigmoid(i + x_i), tl.sigmoid(f + x_f)
+                g, o = _tanh(g + x_g), tl.sigmoid(o + x_o)
+                # c' = f c + i g, h' = o tanh(c')
+                c = f * c + i * g
+                tl.store(outputs + token * (2 * H) + unit[None, :], o * _tanh(c), written)
+                tl.store(cells + token * H + unit[None, :], c, written)
+                if KEEP:
+                    tl.store(gate, i, written)
+                    tl.store(gate + H, f, written)
+                    tl.store(gate + 2 * H, g, written)
+                    tl.store(gate + 3 * H, o, written)
+            rounds += 1
+            next_width(counters, rounds, team, WAIT)
+
+
+@triton.jit(do_not_specialize=SIZES)
+def backward(
+    gates, cells, outputs, output_gradients, recurrent, table,
+    gate_gradients, cell_gradients, states, counters,
+    tokens, sentences, steps, first_step, last_step, team, teams,
+    H: tl.constexpr, PRECISION: tl.constexpr,
+    WAIT: tl.constexpr, CACHE: tl.constexpr,
+    SENTENCES: tl.constexpr, UNITS: tl.constexpr, DEPTH: tl.constexpr,
+):  # fmt: skip
+    """Fills `gate_gradients`, and `states [direction, token, unit]` with h before each token.
+
+    `gates` are values here, and `recurrent` is `[direction, unit, gate * unit]`: that way round a
+    product reads it along its rows. `cell_gradients [direction, sentence, unit]` is for itself.
+    """
+    member, reverse = tl.program_id(0) % team, tl.program_id(0) // team % 2
+    counters += tl.program_id(0) // team
+    direction = reverse.to(tl.int64)
+    gates += direction * tokens * (4 * H)
+    gate_gradients += direction * tokens * (4 * H)
+    cells += direction * tokens * H
+    states += direction * tokens * H
+    cell_gradients += direction * sentences * H
+    recurrent += reverse * (4 * H * H)
+    outputs += reverse * H
+    output_gradients += reverse * H
+    rounds = 0
+    for group in range(tl.program_id(0) // team // 2, tl.cdiv(sentences, SENTENCES), teams):
+        sentence = group * SENTENCES + tl.arange(0, SENTENCES)
+        length = tl.load(table + steps + sentence, sentence < sentences, 0)
+        longest = tl.load(table + steps + group * SENTENCES)
+        for step in range(first_step, tl.minimum(last_step + 1, longest)):
+            time = tl.where(reverse == 1, step, longest - 1 - step)
+            before = tl.where(reverse == 1, time + 1, time - 1)
+            after = tl.where(reverse == 1, time - 1, time + 1)
+            here = time < length
+            started = here & (before >= 0) & (before < length)
+            goes_on = here & (after >= 0) & (after < length)
+            token = (tl.load(table + time) + sentence).to(tl.int64)[:, None]
+            known = (before >= 0) & (before < longest)
+            last = (tl.load(table + before, known, 0) + sentence).to(tl.int64)[:, None]
+            known = (after >= 0) & (after < longest)
+            next = (tl.load(table + after, known, 0) + sentence).to(tl.int64)[:, None]
+            for block in range(member, tl.cdiv(H, UNITS), team):
+                unit = block * UNITS + tl.arange(0, UNITS)
+                inside = (unit < H)[None, :]
+                written = here[:, None] & inside
+                read = started[:, None] & inside
+                gate = gates + token * (4 * H) + unit[None, :]
+                i = tl.load(gate, written, 0.0)
+                f = tl.load(gate + H, written, 0.0)
+                g = tl.load(gate + 2 * H, written, 0.0)
+                o = tl.load(gate + 3 * H, written, 0.0)
+                c = tl.load(cells + token * H + unit[None, :], written, 0.0)
+                c_last = tl.load(cells + last * H + unit[None, :], read, 0.0)
+                h_last = tl.load(outputs + last * (2 * H) + unit[None, :], read, 0.0)
+                d_output = tl.load(
+                    output_gradients + token * (2 * H) + unit[None, :], written, 0.0
+                )
+                own = cell_gradients + sentence.to(tl.int64)[:, None] * H + unit[None, :]
+                d_c = tl.load(own, goes_on[:, None] & inside, 0.0)
+                # dh = dy + U^T dgates'
+                d_h = tl.zeros([SENTENCES, UNITS], tl.float32)
+                for start in range(0, 4 * H, DEPTH):
+                    k = start + tl.arange(0, DEPTH)
+                    d_gates = tl.load(
+                        gate_gradients + next * (4 * H) + k[None, :],
+                        goes_on[:, None] & (k < 4 * H)[None, :],
+                        0.0,
+                        cache_modifier=CACHE,
+                    )
+                    weight = recurrent + unit[None, :] * (4 * H) + k[:, None]
+                    U = tl.load(weight, inside & (k < 4 * H)[:, None], 0.0)
+                    d_h = tl.dot(d_gates, U, d_h, input_precision=PRECISION)
+                d_h += d_output
+                # dc = dh o (1 - tanh(c)^2) + f' dc'
+                tanh_c = _tanh(c)
+                d_c += d_h * o * (1 - tanh_c * tanh_c)
+                gate = gate_gradients + token * (4 * H) + unit[None, :]
+                tl.store(gate, d_c * g * i * (1 - i), written)
+                tl.store(gate + H, d_c * c_last * f * (1 - f), written)
+                tl.store(gate + 2 * H, d_c * i * (1 - g * g), written)
+                tl.store(gate + 3 * H, d_h * tanh_c * o * (1 - o), written)
+                tl.store(own, d_c * f, written)
+                tl.store(states + token * H + unit[None, :], h_last, written)
+            rounds += 1
+            next_width(counters, rounds, team, WAIT)
+
+
+@triton.jit
+def _tanh(x):
+    return 2 * tl.sigmoid(2 * x) - 1
+
+
+def run_forward(
+    gates: Tensor, recurrent: Tensor, table: Tensor, outputs: Tensor, cells: Tensor,
+    *, steps: int, tile: Tile, share: Share, keep: bool, precision: str,
+) -> None:  # fmt: skip
+    """See `forward`."""
+    sentences = len(table) - steps
+    with torch.cuda.device_of(gates):
+        counters = _counters(table, share)
+        for first, last in _launches(steps, share):
+            forward[(2 * share.team * share.teams,)](
+                gates, recurrent, table, outputs, cells, counters,
+                gates.shape[1], sentences, steps, first, last, share.team, share.teams,
+                H=cells.shape[2], KEEP=keep, PRECISION=precision, **_options(tile, share),
+            )  # fmt: skip
+
+
+def run_backward(
+    gates: Tensor, cells: Tensor, outputs: Tensor, output_gradients: Tensor, recurrent: Tensor,
+    table: Tensor, *, steps: int, tile: Tile, share: Share, precision: str,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """`gate_gradients` and `states`; see `backward`."""
+    sentences = len(table) - steps
+    gate_gradients, states = torch.empty_like(gates), torch.empty_like(cells)
+    cell_gradients = cells.new_empty(2, sentences, cells.shape[2])
+    with torch.cuda.device_of(gates):
+        counters = _counters(table, share)
+        for first, last in _launches(steps, share):
+            backward[(2 * share.team * share.teams,)](
+                gates, cells, outputs, output_gradients, recurrent, table,
+                gate_gradients, cell_gradients, states, counters,
+                gates.shape[1], sentences, steps, first, last, share.team, share.teams,
+                H=cells.shape[2], PRECISION=precision, **_options(tile, share),
+            )  # fmt: skip
+    return gate_gradients, states
+
+
+def _counters(table: Tensor, share: Share) -> Tensor:
+    """One for each team, which a program that is alone does not use."""
+    return table.new_zeros(2 * share.teams) if share.team > 1 else table
+
+
+def _launches(steps: int, share: Share) -> list[tuple[int, int]]:
+    """The first and last step of each launch: one for all, but in the interpreter.
+
+    It runs programs one after the other; there a launch a step stands in for the waiting.
+    """
+    if INTERPRETED and share.team > 1:
+        return [(step, step) for step in range(steps)]
+    return [(0, steps - 1)]
+
+
+def _options(tile: Tile, share: Share) -> dict[str, Any]:
+    """The compile-time arguments and launch options of both kernels."""
+    together = share.team > 1 and not INTERPRETED
+    return {
+        "WAIT": together,
+        # What another multiprocessor wrote is seen in the second-level cache, not in the first.
+        "CACHE": ".cg" if together else "",
+        "SENTENCES": tile.sentences,
+        "UNITS": tile.units,
+        "DEPTH": tile.depth,
+        "num_warps": tile.warps,
+        "num_stages": tile.stages,
+        "launch_cooperative_grid": together,
+    }
