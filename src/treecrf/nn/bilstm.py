@@ -5,8 +5,9 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from treecrf.nn.dropout import SharedDropout, random_mask
+from treecrf.nn.fused_lstm import can_fuse, fused_lstm, packed_steps
 
-__all__ = ["BiLSTM", "initialise_lstm"]
+__all__ = ["BiLSTM", "initialise_lstm", "lstm_weights"]
 
 
 class BiLSTM(nn.Module):
@@ -31,15 +32,24 @@ class BiLSTM(nn.Module):
         sentences = int(batch_sizes[0])
         # Masks of all layers are drawn together: a GPU would wait for the host to ask for each.
         kept = self.between.masks(tokens, sentence, (len(self.layers), sentences, 2 * self.size))
-        if self.training and self.recurrent_dropout:
+        masked = self.training and self.recurrent_dropout > 0
+        if masked:
             # One mask of the state for the whole batch is the same as columns of the recurrent
             # weights set to zero, so a layer stays one call of the library.
             shape = (len(self.layers), 2, self.size)
             columns = random_mask(tokens, shape, rate=self.recurrent_dropout)
+        fused = can_fuse(tokens, self.size)
+        if fused:
+            steps = packed_steps(batch_sizes, tokens.device)
+        elif masked:
             start = tokens.new_zeros(2, sentences, self.size)
         for number, layer in enumerate(self.layers):
-            if self.training and self.recurrent_dropout:
-                weights = _MaskedWeights.apply(columns[number], *_weights(layer))
+            weights = lstm_weights(layer)
+            if masked:
+                weights = _MaskedWeights.apply(columns[number], *weights)
+            if fused:
+                tokens = fused_lstm(tokens, steps, weights)
+            elif masked:
                 tokens = torch.lstm(
                     tokens, batch_sizes, (start, start), weights, True, 1, 0.0, True, True
                 )[0]
@@ -50,7 +60,7 @@ class BiLSTM(nn.Module):
         return tokens
 
 
-def _weights(layer: nn.Module) -> list[Tensor]:
+def lstm_weights(layer: nn.Module) -> list[Tensor]:
     """Those of each direction: of the input, of the state, and the biases of both."""
     assert isinstance(layer, nn.LSTM)
     return [weights for direction in layer.all_weights for weights in direction]

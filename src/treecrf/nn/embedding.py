@@ -3,7 +3,8 @@
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from treecrf.nn.bilstm import initialise_lstm
+from treecrf.nn.bilstm import initialise_lstm, lstm_weights
+from treecrf.nn.fused_lstm import can_fuse, fused_lstm, last_states, packed_steps
 
 __all__ = ["CharLSTM", "WordEmbedding"]
 
@@ -57,6 +58,9 @@ class CharLSTM(nn.Module):
 
     def forward(self, characters: Tensor, batch_sizes: Tensor) -> Tensor:
         """Vectors `[form, feature]` of the packed characters of forms, the longest first."""
-        packed = PackedSequence(_rows(self.embedding, characters), batch_sizes)
-        _, (last, _) = self.lstm(packed)
+        embedded = _rows(self.embedding, characters)
+        if can_fuse(embedded, self.lstm.hidden_size):
+            steps = packed_steps(batch_sizes, embedded.device)
+            return last_states(fused_lstm(embedded, steps, lstm_weights(self.lstm)), steps)
+        _, (last, _) = self.lstm(PackedSequence(embedded, batch_sizes))
         return last.transpose(0, 1).flatten(1)  # [direction, form, feature] before

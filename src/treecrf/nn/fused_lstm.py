@@ -9,12 +9,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from treecrf.nn.lstm_tiles import chosen_tiles, share_out
+from treecrf.nn.lstm_tiles import Tile, chosen_tiles, share_out
 
 __all__ = [
     "PackedSteps",
@@ -88,8 +89,10 @@ def fused_lstm(tokens: Tensor, steps: PackedSteps, weights: Sequence[Tensor]) ->
     The weights are those of `nn.LSTM`, each direction after the other: of the input
     `[4 * unit, feature]`, of the state `[4 * unit, unit]`, and the biases of both `[4 * unit]`.
     """
-    outputs: Tensor = _FusedLSTM.apply(tokens, steps, *weights)
-    return outputs
+    if torch.is_grad_enabled() and any(one.requires_grad for one in (tokens, *weights)):
+        outputs: Tensor = _FusedLSTM.apply(tokens, steps, *weights)
+        return outputs
+    return _run(tokens, steps, weights, keep=False).outputs
 
 
 def last_states(outputs: Tensor, steps: PackedSteps) -> Tensor:
@@ -98,37 +101,60 @@ def last_states(outputs: Tensor, steps: PackedSteps) -> Tensor:
     return by_direction.index_select(0, steps.last).view(steps.sentences, -1)
 
 
+class _Pass(NamedTuple):
+    """What the forward pass computes, and the tile and precision of the backward pass."""
+
+    outputs: Tensor  # [token, 2 * unit]
+    gates: Tensor  # [direction, token, 4 * unit]
+    cells: Tensor  # [direction, token, unit]
+    recurrent: Tensor  # [direction, 4 * unit, unit]
+    tile: Tile
+    precision: str
+
+
+def _run(tokens: Tensor, steps: PackedSteps, weights: Sequence[Tensor], *, keep: bool) -> _Pass:
+    """Products of all inputs by the library, then all steps; gates have values if they are kept."""
+    from treecrf.nn.lstm_kernels import run_forward
+
+    size = weights[1].shape[1]
+    gates = tokens.new_empty(2, len(tokens), 4 * size)
+    for gate, (of_input, _, *biases) in zip(gates, (weights[:4], weights[4:]), strict=True):
+        torch.addmm(biases[0] + biases[1], tokens, of_input.t(), out=gate)
+    # As precise as the library's products are meant to be.
+    precision = "ieee" if torch.get_float32_matmul_precision() == "highest" else "tf32"
+    forward, backward = chosen_tiles(steps.sentences, size, tokens.device)
+    result = _Pass(
+        tokens.new_empty(len(tokens), 2 * size),
+        gates,
+        tokens.new_empty(2, len(tokens), size),
+        torch.stack((weights[1], weights[5])),
+        backward,
+        precision,
+    )
+    run_forward(
+        gates,
+        result.recurrent,
+        steps.table,
+        result.outputs,
+        result.cells,
+        steps=steps.steps,
+        tile=forward,
+        share=share_out(forward, steps.sentences, size, tokens.device),
+        keep=keep,
+        precision=precision,
+    )
+    return result
+
+
 class _FusedLSTM(torch.autograd.Function):
-    """Products of all tokens by the library before and after the kernels of the recurrence."""
+    """The gradients of the weights and inputs are products again, of the gradients of all gates."""
 
     @staticmethod
     def forward(ctx, tokens, steps, *weights):  # type: ignore[no-untyped-def]
-        from treecrf.nn.lstm_kernels import run_forward
-
-        size = weights[1].shape[1]
-        gates = tokens.new_empty(2, len(tokens), 4 * size)
-        for gate, (of_input, _, *biases) in zip(gates, (weights[:4], weights[4:]), strict=True):
-            torch.addmm(biases[0] + biases[1], tokens, of_input.t(), out=gate)
-        recurrent = torch.stack((weights[1], weights[5]))
-        outputs = tokens.new_empty(len(tokens), 2 * size)
-        cells = tokens.new_empty(2, len(tokens), size)
-        # As precise as the library's products are meant to be.
-        ctx.precision = "ieee" if torch.get_float32_matmul_precision() == "highest" else "tf32"
-        tile, ctx.tile = chosen_tiles(steps.sentences, size, tokens.device)
-        run_forward(
-            gates,
-            recurrent,
-            steps.table,
-            outputs,
-            cells,
-            steps=steps.steps,
-            tile=tile,
-            share=share_out(tile, steps.sentences, size, tokens.device),
-            keep=any(ctx.needs_input_grad),
-            precision=ctx.precision,
-        )
+        result = _run(tokens, steps, weights, keep=True)
+        outputs, gates, cells, recurrent, ctx.tile, ctx.precision = result
         ctx.steps = steps
-        ctx.save_for_backward(tokens, gates, recurrent, outputs, cells, weights[0], weights[4])
+        ctx.save_for_backward(tokens, outputs, gates, cells, recurrent, weights[0], weights[4])
         return outputs
 
     @staticmethod
@@ -136,13 +162,14 @@ class _FusedLSTM(torch.autograd.Function):
     def backward(ctx, output_gradients):  # type: ignore[no-untyped-def]
         from treecrf.nn.lstm_kernels import run_backward
 
-        tokens, gates, recurrent, outputs, cells, *of_input = ctx.saved_tensors
+        tokens, outputs, gates, cells, recurrent, *of_input = ctx.saved_tensors
         size = cells.shape[2]
         gate_gradients, states = run_backward(
             gates,
             cells,
             outputs,
             output_gradients.contiguous(),
+            # That way round its kernel reads along rows.
             recurrent.transpose(1, 2).contiguous(),
             ctx.steps.table,
             steps=ctx.steps.steps,
@@ -156,13 +183,17 @@ class _FusedLSTM(torch.autograd.Function):
             token_gradients.addmm_(gate_gradients[1], of_input[1])
         of_state = gate_gradients.transpose(1, 2) @ states
         biases = gate_gradients.sum(1)
-        return token_gradients, None, *(
-            gradient
-            for direction in range(2)
-            for gradient in (
-                gate_gradients[direction].t() @ tokens,
-                of_state[direction],
-                biases[direction],
-                biases[direction],
-            )
+        return (
+            token_gradients,
+            None,
+            *(
+                gradient
+                for direction in range(2)
+                for gradient in (
+                    gate_gradients[direction].t() @ tokens,
+                    of_state[direction],
+                    biases[direction],
+                    biases[direction],
+                )
+            ),
         )

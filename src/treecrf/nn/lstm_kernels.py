@@ -39,6 +39,7 @@ def forward(
     gates take their place. `recurrent` is `[direction, gate * unit, unit]`.
     """
     member, reverse = tl.program_id(0) % team, tl.program_id(0) // team % 2
+    way = 1 - 2 * reverse
     counters += tl.program_id(0) // team
     gates += reverse.to(tl.int64) * tokens * (4 * H)
     cells += reverse.to(tl.int64) * tokens * H
@@ -49,33 +50,34 @@ def forward(
         sentence = group * SENTENCES + tl.arange(0, SENTENCES)
         length = tl.load(table + steps + sentence, sentence < sentences, 0)
         longest = tl.load(table + steps + group * SENTENCES)
+        start = reverse * (longest - 1)
+        # The first tokens of a step and of the one before; offsets from there are small.
+        token = _first_token(table, start + way * first_step, longest)
+        last = _first_token(table, start + way * (first_step - 1), longest)
         for step in range(first_step, tl.minimum(last_step + 1, longest)):
-            time = tl.where(reverse == 1, longest - 1 - step, step)
-            before = tl.where(reverse == 1, time + 1, time - 1)
+            time = start + way * step
             here = time < length
-            started = here & (before >= 0) & (before < length)
-            token = (tl.load(table + time) + sentence).to(tl.int64)[:, None]
-            known = (before >= 0) & (before < longest)
-            last = (tl.load(table + before, known, 0) + sentence).to(tl.int64)[:, None]
+            started = here & (step > 0) & (time - way < length)
             for block in range(member, tl.cdiv(H, UNITS), team):
                 unit = block * UNITS + tl.arange(0, UNITS)
                 inside = (unit < H)[None, :]
                 written = here[:, None] & inside
-                gate = gates + token * (4 * H) + unit[None, :]
+                place = sentence[:, None] * H + unit[None, :]
+                gate = gates + token * (4 * H) + sentence[:, None] * (4 * H) + unit[None, :]
                 # Asked for before the products, which take as long as these are on their way.
                 x_i = tl.load(gate, written, 0.0)
                 x_f = tl.load(gate + H, written, 0.0)
                 x_g = tl.load(gate + 2 * H, written, 0.0)
                 x_o = tl.load(gate + 3 * H, written, 0.0)
-                c = tl.load(cells + last * H + unit[None, :], started[:, None] & inside, 0.0)
+                c = tl.load(cells + last * H + place, started[:, None] & inside, 0.0)
                 i = tl.zeros([SENTENCES, UNITS], tl.float32)
                 f = tl.zeros([SENTENCES, UNITS], tl.float32)
                 g = tl.zeros([SENTENCES, UNITS], tl.float32)
                 o = tl.zeros([SENTENCES, UNITS], tl.float32)
-                for start in range(0, H, DEPTH):
-                    k = start + tl.arange(0, DEPTH)
+                for piece in range(0, H, DEPTH):
+                    k = piece + tl.arange(0, DEPTH)
                     h = tl.load(
-                        outputs + last * (2 * H) + k[None, :],
+                        outputs + last * (2 * H) + sentence[:, None] * (2 * H) + k[None, :],
                         started[:, None] & (k < H)[None, :],
                         0.0,
                         cache_modifier=CACHE,
@@ -95,13 +97,16 @@ def forward(
                 g, o = _tanh(g + x_g), tl.sigmoid(o + x_o)
                 # c' = f c + i g, h' = o tanh(c')
                 c = f * c + i * g
-                tl.store(outputs + token * (2 * H) + unit[None, :], o * _tanh(c), written)
-                tl.store(cells + token * H + unit[None, :], c, written)
+                h_place = sentence[:, None] * (2 * H) + unit[None, :]
+                tl.store(outputs + token * (2 * H) + h_place, o * _tanh(c), written)
+                tl.store(cells + token * H + place, c, written)
                 if KEEP:
                     tl.store(gate, i, written)
                     tl.store(gate + H, f, written)
                     tl.store(gate + 2 * H, g, written)
                     tl.store(gate + 3 * H, o, written)
+            # Asked for before waiting.
+            last, token = token, _first_token(table, time + way, longest)
             rounds += 1
             next_width(counters, rounds, team, WAIT)
 
@@ -121,6 +126,7 @@ def backward(
     product reads it along its rows. `cell_gradients [direction, sentence, unit]` is for itself.
     """
     member, reverse = tl.program_id(0) % team, tl.program_id(0) // team % 2
+    way = 1 - 2 * reverse
     counters += tl.program_id(0) // team
     direction = reverse.to(tl.int64)
     gates += direction * tokens * (4 * H)
@@ -136,42 +142,39 @@ def backward(
         sentence = group * SENTENCES + tl.arange(0, SENTENCES)
         length = tl.load(table + steps + sentence, sentence < sentences, 0)
         longest = tl.load(table + steps + group * SENTENCES)
+        start = (1 - reverse) * (longest - 1)
+        next = _first_token(table, start - way * (first_step - 1), longest)
+        token = _first_token(table, start - way * first_step, longest)
+        last = _first_token(table, start - way * (first_step + 1), longest)
         for step in range(first_step, tl.minimum(last_step + 1, longest)):
-            time = tl.where(reverse == 1, step, longest - 1 - step)
-            before = tl.where(reverse == 1, time + 1, time - 1)
-            after = tl.where(reverse == 1, time - 1, time + 1)
+            time = start - way * step
             here = time < length
-            started = here & (before >= 0) & (before < length)
-            goes_on = here & (after >= 0) & (after < length)
-            token = (tl.load(table + time) + sentence).to(tl.int64)[:, None]
-            known = (before >= 0) & (before < longest)
-            last = (tl.load(table + before, known, 0) + sentence).to(tl.int64)[:, None]
-            known = (after >= 0) & (after < longest)
-            next = (tl.load(table + after, known, 0) + sentence).to(tl.int64)[:, None]
+            started = here & (step < longest - 1) & (time - way < length)
+            goes_on = here & (step > 0) & (time + way < length)
             for block in range(member, tl.cdiv(H, UNITS), team):
                 unit = block * UNITS + tl.arange(0, UNITS)
                 inside = (unit < H)[None, :]
                 written = here[:, None] & inside
                 read = started[:, None] & inside
-                gate = gates + token * (4 * H) + unit[None, :]
+                place = sentence[:, None] * H + unit[None, :]
+                h_place = sentence[:, None] * (2 * H) + unit[None, :]
+                gate_place = sentence[:, None] * (4 * H) + unit[None, :]
+                gate = gates + token * (4 * H) + gate_place
                 i = tl.load(gate, written, 0.0)
                 f = tl.load(gate + H, written, 0.0)
                 g = tl.load(gate + 2 * H, written, 0.0)
                 o = tl.load(gate + 3 * H, written, 0.0)
-                c = tl.load(cells + token * H + unit[None, :], written, 0.0)
-                c_last = tl.load(cells + last * H + unit[None, :], read, 0.0)
-                h_last = tl.load(outputs + last * (2 * H) + unit[None, :], read, 0.0)
-                d_output = tl.load(
-                    output_gradients + token * (2 * H) + unit[None, :], written, 0.0
-                )
-                own = cell_gradients + sentence.to(tl.int64)[:, None] * H + unit[None, :]
-                d_c = tl.load(own, goes_on[:, None] & inside, 0.0)
+                c = tl.load(cells + token * H + place, written, 0.0)
+                c_last = tl.load(cells + last * H + place, read, 0.0)
+                h_last = tl.load(outputs + last * (2 * H) + h_place, read, 0.0)
+                d_output = tl.load(output_gradients + token * (2 * H) + h_place, written, 0.0)
+                d_c = tl.load(cell_gradients + place, goes_on[:, None] & inside, 0.0)
                 # dh = dy + U^T dgates'
                 d_h = tl.zeros([SENTENCES, UNITS], tl.float32)
-                for start in range(0, 4 * H, DEPTH):
-                    k = start + tl.arange(0, DEPTH)
+                for piece in range(0, 4 * H, DEPTH):
+                    k = piece + tl.arange(0, DEPTH)
                     d_gates = tl.load(
-                        gate_gradients + next * (4 * H) + k[None, :],
+                        gate_gradients + next * (4 * H) + sentence[:, None] * (4 * H) + k[None, :],
                         goes_on[:, None] & (k < 4 * H)[None, :],
                         0.0,
                         cache_modifier=CACHE,
@@ -183,15 +186,22 @@ def backward(
                 # dc = dh o (1 - tanh(c)^2) + f' dc'
                 tanh_c = _tanh(c)
                 d_c += d_h * o * (1 - tanh_c * tanh_c)
-                gate = gate_gradients + token * (4 * H) + unit[None, :]
+                gate = gate_gradients + token * (4 * H) + gate_place
                 tl.store(gate, d_c * g * i * (1 - i), written)
                 tl.store(gate + H, d_c * c_last * f * (1 - f), written)
                 tl.store(gate + 2 * H, d_c * i * (1 - g * g), written)
                 tl.store(gate + 3 * H, d_h * tanh_c * o * (1 - o), written)
-                tl.store(own, d_c * f, written)
-                tl.store(states + token * H + unit[None, :], h_last, written)
+                tl.store(cell_gradients + place, d_c * f, written)
+                tl.store(states + token * H + place, h_last, written)
+            next, token, last = token, last, _first_token(table, time - 2 * way, longest)
             rounds += 1
             next_width(counters, rounds, team, WAIT)
+
+
+@triton.jit
+def _first_token(table, time, longest):
+    """That of a step, if it is one."""
+    return tl.load(table + time, (time >= 0) & (time < longest), 0).to(tl.int64)
 
 
 @triton.jit
