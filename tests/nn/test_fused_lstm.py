@@ -1,0 +1,205 @@
+"""The fused LSTM layer equals `nn.LSTM`, in Triton's interpreter where there is no GPU."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence, pack_sequence
+
+from treecrf.nn.bilstm import BiLSTM, lstm_weights
+from treecrf.nn.embedding import CharLSTM
+from treecrf.nn.fused_lstm import (
+    can_fuse,
+    fused_lstm,
+    last_states,
+    packed_steps,
+    use_fused_lstm,
+)
+from treecrf.nn.lstm_tiles import Share, Tile, share_out, use_tiles
+
+DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+FEATURES = 6
+# Smaller than sizes and batches, so that programs share units and go through several groups.
+SMALL = Tile(sentences=16, units=16, depth=32, warps=4, stages=2)
+# By the number of sentences.
+LENGTHS = {
+    1: [7],
+    3: [9, 4, 1],
+    33: [9, 9, 8, 7, 7, 6, *[5] * 4, 4, 4, *[3] * 5, *[2] * 6, *[1] * 10],
+}
+
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+
+
+@pytest.fixture
+def fresh_memory_is_nan() -> Iterator[None]:
+    """A number that was never written shows in the results."""
+    torch.use_deterministic_algorithms(True, warn_only=True)
+    try:
+        assert torch.empty(1000, device=DEVICE).isnan().all()
+        assert torch.ones(1, device=DEVICE).new_empty(2, 500).isnan().all()
+        yield
+    finally:
+        torch.use_deterministic_algorithms(False)
+
+
+def random_sentences(lengths: list[int], features: int = FEATURES) -> PackedSequence:
+    generator = torch.Generator().manual_seed(len(lengths))
+    return pack_sequence([torch.randn(length, features, generator=generator) for length in lengths])
+
+
+def answers(
+    layer: nn.LSTM, tokens: Tensor, read: Callable[[Tensor], tuple[Tensor, Tensor]]
+) -> list[Tensor]:
+    """Outputs, last states, and the gradients of a sum of both by tokens and weights."""
+    generator = torch.Generator().manual_seed(1)
+    tokens = tokens.requires_grad_()
+    outputs, last = read(tokens)
+    total = torch.zeros((), device=tokens.device)
+    for result in (outputs, last):
+        total += (result * torch.randn(result.shape, generator=generator).to(result)).sum()
+    gradients = torch.autograd.grad(total, [tokens, *lstm_weights(layer)])
+    return [result.detach().cpu() for result in (outputs, last, *gradients)]
+
+
+def of_the_library(layer: nn.LSTM, packed: PackedSequence) -> list[Tensor]:
+    def read(tokens: Tensor) -> tuple[Tensor, Tensor]:
+        outputs, (last, _) = layer(PackedSequence(tokens, packed.batch_sizes))
+        return outputs.data, last.transpose(0, 1).flatten(1)
+
+    return answers(layer, packed.data.clone(), read)
+
+
+def of_the_kernels(layer: nn.LSTM, packed: PackedSequence) -> list[Tensor]:
+    def read(tokens: Tensor) -> tuple[Tensor, Tensor]:
+        steps = packed_steps(packed.batch_sizes, tokens.device)
+        outputs = fused_lstm(tokens, steps, lstm_weights(layer))
+        return outputs, last_states(outputs, steps)
+
+    return answers(layer, packed.data.clone(), read)
+
+
+@pytest.mark.usefixtures("fresh_memory_is_nan")
+@pytest.mark.filterwarnings("ignore:.*[Dd]eterministic")
+@pytest.mark.parametrize("small", [False, True], ids=["chosen tiles", "small tiles"])
+@pytest.mark.parametrize("sentences", LENGTHS)
+@pytest.mark.parametrize("size", [5, 17, 40])
+def test_outputs_and_gradients_are_those_of_the_library(
+    size: int, sentences: int, small: bool
+) -> None:
+    torch.manual_seed(size)
+    layer = nn.LSTM(FEATURES, size, bidirectional=True)
+    packed = random_sentences(LENGTHS[sentences])
+    expected = of_the_library(layer, packed)  # on the CPU, where it is as precise as it says
+    layer.to(DEVICE)
+    if small:
+        with use_tiles(SMALL, SMALL):
+            found = of_the_kernels(layer, packed.to(DEVICE))
+    else:
+        found = of_the_kernels(layer, packed.to(DEVICE))
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU has more multiprocessors")
+def test_small_tiles_make_teams_that_take_turns() -> None:
+    """Else the test above would not run through every loop."""
+    assert share_out(SMALL, 33, 40, DEVICE) == Share(team=2, teams=1)  # 3 blocks of units, 3 groups
+    assert share_out(SMALL, 33, 16, DEVICE) == Share(team=1, teams=3)
+
+
+def test_tokens_without_gradients_are_read_alike() -> None:
+    layer = nn.LSTM(FEATURES, 17, bidirectional=True).to(DEVICE)
+    packed = random_sentences(LENGTHS[3]).to(DEVICE)
+    steps = packed_steps(packed.batch_sizes, DEVICE)
+    kept = fused_lstm(packed.data, steps, lstm_weights(layer))
+    for mode in (torch.no_grad, torch.inference_mode):
+        with mode():
+            outputs = fused_lstm(packed.data, steps, lstm_weights(layer))
+        assert not outputs.requires_grad
+        assert torch.equal(outputs, kept)
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered in exp")  # whose inverse is 0, as it is
+def test_large_numbers_saturate() -> None:
+    layer = nn.LSTM(FEATURES, 5, bidirectional=True)
+    packed = random_sentences(LENGTHS[3])._replace(data=1e4 * random_sentences(LENGTHS[3]).data)
+    expected = of_the_library(layer, packed)
+    found = of_the_kernels(layer.to(DEVICE), packed.to(DEVICE))
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("recurrent_dropout", [0.0, 0.5])
+def test_a_bilstm_is_the_same_with_it(recurrent_dropout: float) -> None:
+    torch.manual_seed(1)
+    module = BiLSTM(4, 6, layers=2, dropout=0.3, recurrent_dropout=recurrent_dropout)
+    module.train().to(DEVICE)
+    packed = random_sentences(LENGTHS[3], features=4).to(DEVICE)
+    sentence = torch.cat([torch.arange(int(alive)) for alive in packed.batch_sizes]).to(DEVICE)
+
+    def run(fused: bool) -> list[Tensor]:
+        torch.manual_seed(7)
+        with use_fused_lstm(fused):
+            assert can_fuse(packed.data, 6) == fused
+            output = module(packed.data, packed.batch_sizes, sentence)
+            gradients = torch.autograd.grad(output.square().sum(), list(module.parameters()))
+        return [output, *gradients]
+
+    tolerance = 1e-2 if DEVICE.type == "cuda" else 1e-5  # cuDNN is less precise than it says
+    torch.testing.assert_close(run(True), run(False), rtol=tolerance, atol=tolerance)
+
+
+def test_a_char_lstm_is_the_same_with_it() -> None:
+    torch.manual_seed(1)
+    module = CharLSTM(20, 5, 14).to(DEVICE)
+    packed = random_sentences(LENGTHS[33], features=1).to(DEVICE)
+    characters = torch.randint(20, (len(packed.data),), device=DEVICE)
+
+    def run(fused: bool) -> list[Tensor]:
+        with use_fused_lstm(fused):
+            vectors = module(characters, packed.batch_sizes)
+            gradients = torch.autograd.grad(vectors.square().sum(), list(module.parameters()))
+        return [vectors, *gradients]
+
+    tolerance = 1e-2 if DEVICE.type == "cuda" else 1e-5
+    torch.testing.assert_close(run(True), run(False), rtol=tolerance, atol=tolerance)
+
+
+def test_the_library_reads_what_the_kernels_cannot() -> None:
+    tokens = torch.ones(3, 4, device=DEVICE)
+    assert can_fuse(tokens, 400) == (DEVICE.type == "cuda")  # the interpreter is for tests alone
+    with use_fused_lstm(True):
+        assert can_fuse(tokens, 400)
+        assert not can_fuse(tokens.double(), 400)
+        assert not can_fuse(tokens[:0], 400)
+        assert not can_fuse(tokens, 4000)
+    with use_fused_lstm(False):
+        assert not can_fuse(tokens, 400)
+
+
+@pytest.fixture
+def tensor_cores() -> Iterator[None]:
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    yield
+    torch.set_float32_matmul_precision(before)
+
+
+@needs_gpu
+@pytest.mark.usefixtures("tensor_cores")
+@pytest.mark.parametrize("longest", [25, 60])
+@pytest.mark.parametrize("sentences", [1, 20, 60, 200, 800])
+def test_large_layers_on_a_gpu(sentences: int, longest: int) -> None:
+    """As close to the library on the CPU as tensor cores allow; a race would change a digit."""
+    torch.manual_seed(sentences)
+    lengths = torch.randint(1, longest + 1, (sentences,)).sort(descending=True).values.tolist()
+    layer = nn.LSTM(100, 400, bidirectional=True)
+    packed = random_sentences(lengths, features=100)
+    expected = of_the_library(layer, packed)
+    layer.cuda()
+    packed = packed.to("cuda")
+    found = of_the_kernels(layer, packed)
+    for one, other in zip(found, expected, strict=True):
+        assert (one - other).norm() <= 3e-3 * other.norm()
+    for _ in range(20):
+        assert all(map(torch.equal, of_the_kernels(layer, packed), found))
