@@ -77,6 +77,9 @@ profile-ops: $(INSTALLED) ## tell how much of a call is kernels
 bench-shapes: $(INSTALLED) ## time other tiles and teams beside those of the fused CUDA kernels
 	@$(BIN)/python -m benchmarks.shapes $(ARGS)
 
+bench-lstm: $(INSTALLED) ## time the fused LSTM beside cuDNN, and its tiles (wants a GPU)
+	@$(BIN)/python -m benchmarks.lstm $(ARGS)
+
 bench-parser: $(INSTALLED) ## time training and parsing beside the encoder alone and SuPar
 	@$(BIN)/python -m benchmarks.parser $(TREEBANKS) $(ARGS)
 

@@ -186,6 +186,34 @@ def test_shapes_need_a_gpu_or_the_interpreter() -> None:
     assert result.stderr.count("\n") == 1
 
 
+def test_lstm_is_timed_beside_the_library(tmp_path: Path) -> None:
+    figures = tmp_path / "lstm.json"
+    size = ("--batches", "2x2", "--size", 5, "--layers", 1, "--forms", 2, "--char-size", 3)
+    options = (*size, "--seconds", 0, "--json", figures)
+    result = run("benchmarks.lstm", *options, environment={"TRITON_INTERPRET": "1"})
+    assert result.returncode == 0, result.stderr
+    content = json.loads(figures.read_text())
+    assert [row["what"] for row in content["layers"]] == ["2 x 2", "2 forms"]
+    for row in content["layers"]:
+        assert row["difference"] < 1e-4
+        assert list(row["forward"]) == list(row["training"]) == ["library", "fused"]
+    assert [(row["what"], row["direction"]) for row in content["tiles"]] == [
+        (batch, direction)
+        for batch in ("2 x 2", "2 forms")
+        for direction in ("forward", "backward")
+    ]
+    assert all(row["chosen"] in row["microseconds"] for row in content["tiles"])
+
+
+def test_lstm_needs_a_gpu_or_the_interpreter() -> None:
+    nothing = {"TRITON_INTERPRET": "0", "CUDA_VISIBLE_DEVICES": ""}
+    result = run("benchmarks.lstm", environment=nothing)
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert result.stderr.startswith("the fused LSTM needs Triton and a CUDA device")
+    assert result.stderr.count("\n") == 1
+
+
 def test_parser_is_timed_beside_its_encoder(generated: Path) -> None:
     figures = generated / "parser.json"
     size = ("--treebank", "en_generated", "--sentences", 40, "--config", "tiny")

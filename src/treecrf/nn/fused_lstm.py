@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 import torch
@@ -50,12 +51,23 @@ def can_fuse(tokens: Tensor, size: int) -> bool:
     wanted = _chosen.get()
     if wanted is False or tokens.dtype != torch.float32 or not len(tokens) or size > _MOST_UNITS:
         return False
-    if importlib.util.find_spec("triton") is None or not importlib.util.find_spec("triton.knobs"):
+    if not _has_triton():
+        return False
+    if torch.is_autocast_enabled(tokens.device.type):  # to a precision that the kernels do not have
         return False
     if not tokens.is_cuda:
         return wanted is True and os.environ.get("TRITON_INTERPRET", "0") == "1"
     # Before Ampere there are no products of the precision that tensor cores have here.
     return torch.cuda.get_device_capability(tokens.device) >= (8, 0)
+
+
+@cache
+def _has_triton() -> bool:
+    """Whether it is installed, and not older than 3.4."""
+    return (
+        importlib.util.find_spec("triton") is not None
+        and importlib.util.find_spec("triton.knobs") is not None
+    )
 
 
 @dataclass(frozen=True)

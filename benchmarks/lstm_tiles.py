@@ -1,0 +1,204 @@
+"""Tiles of the fused LSTM's kernels: which are tried, and how long a step takes in each."""
+
+import sys
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+import torch
+from torch import Tensor
+
+from benchmarks.timing import finish, median_ms
+from treecrf.nn.fused_lstm import PackedSteps, packed_steps
+from treecrf.nn.lstm_tiles import Share, Tile, chosen_tiles, share_out
+
+# Relative to the norm: products have 10 bits, and errors go through all steps and layers.
+TOLERANCE = 1e-2
+FORWARD = [
+    Tile(16, 16, 128, 4, 4),
+    Tile(32, 16, 64, 4, 4),
+    Tile(32, 16, 128, 4, 4),
+    Tile(32, 32, 64, 8, 3),
+    Tile(64, 16, 64, 4, 3),
+    Tile(64, 16, 64, 8, 4),
+    Tile(64, 32, 64, 4, 3),
+    Tile(64, 32, 64, 8, 3),
+    Tile(64, 64, 32, 8, 3),
+    Tile(128, 16, 64, 8, 3),
+    Tile(128, 32, 32, 8, 4),
+    Tile(128, 64, 32, 16, 3),
+]
+BACKWARD = [
+    Tile(16, 16, 128, 4, 4),
+    Tile(32, 16, 64, 4, 4),
+    Tile(32, 16, 128, 4, 4),
+    Tile(32, 32, 128, 4, 4),
+    Tile(32, 64, 64, 8, 4),
+    Tile(64, 16, 128, 8, 4),
+    Tile(64, 32, 64, 8, 4),
+    Tile(64, 32, 128, 8, 3),
+    Tile(64, 64, 64, 8, 3),
+    Tile(128, 16, 64, 8, 4),
+    Tile(128, 32, 32, 8, 3),
+    Tile(128, 32, 64, 16, 3),
+]
+NARROW = [
+    Tile(32, 64, 64, 8, 2),
+    Tile(16, 64, 64, 4, 2),
+    Tile(16, 64, 64, 8, 2),
+    Tile(64, 64, 64, 8, 2),
+    Tile(64, 32, 64, 8, 2),
+    Tile(32, 16, 64, 4, 2),
+]
+
+
+@dataclass
+class Timing:
+    """Microseconds that a step of one layer, in both directions, takes in a tile."""
+
+    direction: str
+    what: str
+    chosen: str
+    microseconds: dict[str, float]
+
+
+@dataclass
+class Batch:
+    """Sentences, or forms, by the number of those alive at each step."""
+
+    what: str
+    sizes: Tensor
+
+    @property
+    def tokens(self) -> int:
+        return int(self.sizes.sum())
+
+
+def compile_all(size: int, tiles: list[Tile], *, workers: int) -> None:
+    """Compiles into Triton's cache, in several processes: one alone would take minutes."""
+    print(f"compiling {len(tiles)} tiles in {workers} processes ...", file=sys.stderr)
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        list(pool.map(_compile, [size] * len(tiles), sorted(set(tiles), key=str)))
+
+
+def _compile(size: int, tile: Tile) -> None:
+    with suppress(Exception):  # it comes again where the tile is timed, and is told there
+        kernels = Kernels(sentences("2x2"), size, torch.device("cuda"))
+        kernels.forward(tile)
+        kernels.backward(tile)
+
+
+class Kernels:
+    """The kernels alone, of one layer, on random numbers."""
+
+    def __init__(self, batch: Batch, size: int, device: torch.device) -> None:
+        generator = torch.Generator(device).manual_seed(size)
+
+        def draw(*shape: int) -> Tensor:
+            return torch.randn(shape, generator=generator, device=device)
+
+        self.size, self.device, self.tokens = size, device, batch.tokens
+        self.steps: PackedSteps = packed_steps(batch.sizes, device)
+        self.inputs = draw(2, self.tokens, 4 * size)
+        self.recurrent = draw(2, 4 * size, size) / size**0.5
+        self.transposed = self.recurrent.transpose(1, 2).contiguous()
+        self.gates = self.inputs.clone()
+        self.cells = draw(2, self.tokens, size)
+        self.outputs = draw(self.tokens, 2 * size)
+        self.output_gradients = draw(self.tokens, 2 * size)
+
+    def share(self, tile: Tile) -> Share:
+        return share_out(tile, self.steps.sentences, self.size, self.device)
+
+    def forward(self, tile: Tile) -> Tensor:
+        """What it writes in place of the gates changes no time."""
+        from treecrf.nn.lstm_kernels import run_forward
+
+        run_forward(
+            self.gates, self.recurrent, self.steps.table, self.outputs, self.cells,
+            steps=self.steps.steps, tile=tile, share=self.share(tile), keep=True, precision="tf32",
+        )  # fmt: skip
+        return self.outputs
+
+    def backward(self, tile: Tile) -> Tensor:
+        from treecrf.nn.lstm_kernels import run_backward
+
+        return run_backward(
+            self.gates, self.cells, self.outputs, self.output_gradients, self.transposed,
+            self.steps.table,
+            steps=self.steps.steps, tile=tile, share=self.share(tile), precision="tf32",
+        )[0]  # fmt: skip
+
+
+def time_tiles(
+    batch: Batch, size: int, device: torch.device, tiles: tuple[list[Tile], list[Tile]]
+) -> list[Timing]:
+    """Checks and times each tile, those that are chosen for the batch before others."""
+    print(f"tiles for {batch.what} ...", file=sys.stderr, flush=True)
+    kernels = Kernels(batch, size, device)
+    chosen = chosen_tiles(kernels.steps.sentences, size, device)
+    timings = []
+    passes = zip(("forward", "backward"), (kernels.forward, kernels.backward), strict=True)
+    for (name, run), first, others in zip(passes, chosen, tiles, strict=True):
+        expected, times = None, {}
+        for tile in dict.fromkeys((first, *others)):
+            label = named(tile, kernels.share(tile))
+            if name == "forward":
+                kernels.gates.copy_(kernels.inputs)
+            try:
+                found = run(tile).clone()
+            except Exception as problem:
+                print(f"  {name}, {label}: {type(problem).__name__}: {problem}", file=sys.stderr)
+                continue
+            expected = found if expected is None else expected
+            if not difference([found], [expected]) <= TOLERANCE:
+                print(f"  {name}, {label}: DIFFERENT, not timed", file=sys.stderr)
+                continue
+            times[label] = _microseconds(lambda run=run, tile=tile: run(tile), device)
+            times[label] /= len(batch.sizes)
+        timings.append(Timing(name, batch.what, named(first, kernels.share(first)), times))
+        if name == "forward":  # what the backward pass starts from
+            kernels.gates.copy_(kernels.inputs)
+            kernels.forward(first)
+    return timings
+
+
+def named(tile: Tile, share: Share) -> str:
+    shape = f"{tile.sentences} x {tile.units}, depth {tile.depth}"
+    return f"{shape}, {tile.warps} warps, {tile.stages} stages, {share.teams} teams of {share.team}"
+
+
+def _microseconds(call: Callable[[], object], device: torch.device, *, calls: int = 20) -> float:
+    """Of a call among many that the GPU does one after the other."""
+    if device.type == "cpu":
+        return 1000 * median_ms(call, device, seconds=0)
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    call()
+    finish(device)
+    start.record()
+    for _ in range(calls):
+        call()
+    end.record()
+    finish(device)
+    return 1000 * start.elapsed_time(end) / calls
+
+
+def difference(ones: list[Tensor], others: list[Tensor]) -> float:
+    """The largest, relative to the norm."""
+    pairs = zip(ones, others, strict=True)
+    return max(float((one - other).norm() / other.norm()) for one, other in pairs)
+
+
+def sentences(name: str) -> Batch:
+    """As many of one length as a name like 200x25 says."""
+    count, length = map(int, name.split("x"))
+    return Batch(f"{count} x {length}", torch.full((length,), count))
+
+
+def forms(count: int, longest: int = 20) -> Batch:
+    """Forms of all lengths, as many of each."""
+    lengths = torch.arange(count) % longest + 1
+    sizes = (lengths > torch.arange(longest)[:, None]).sum(1)
+    return Batch(f"{count} forms", sizes[sizes > 0])
