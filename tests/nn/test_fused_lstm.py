@@ -16,7 +16,7 @@ from treecrf.nn.fused_lstm import (
     packed_steps,
     use_fused_lstm,
 )
-from treecrf.nn.lstm_tiles import Share, Tile, share_out, use_tiles
+from treecrf.nn.lstm_tiles import Share, Tile, fit_memory, share_out, use_tiles
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 FEATURES = 6
@@ -106,6 +106,16 @@ def test_small_tiles_make_teams_that_take_turns() -> None:
     """Else the test above would not run through every loop."""
     assert share_out(SMALL, 33, 40, DEVICE) == Share(team=2, teams=1)  # 3 blocks of units, 3 groups
     assert share_out(SMALL, 33, 16, DEVICE) == Share(team=1, teams=3)
+
+
+def test_a_small_gpu_has_fewer_pieces_on_their_way() -> None:
+    tile = Tile(
+        sentences=64, units=32, depth=64, warps=8, stages=3
+    )  # 48 KiB a piece, of 4 products
+    assert fit_memory(tile, 4, 227 << 10) == tile
+    assert fit_memory(tile, 4, 99 << 10).stages == 2
+    assert fit_memory(tile, 1, 99 << 10) == tile
+    assert fit_memory(tile, 4, 32 << 10).stages == 1
 
 
 def test_tokens_without_gradients_are_read_alike() -> None:

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
-__all__ = ["Share", "Tile", "chosen_tiles", "share_out", "use_tiles"]
+__all__ = ["Share", "Tile", "chosen_tiles", "fit_memory", "share_out", "use_tiles"]
 
 # In Triton's interpreter, which has none: few, so that small tests run through every loop.
 _PROCESSORS_WITHOUT_GPU = 4
@@ -56,18 +56,31 @@ def chosen_tiles(sentences: int, size: int, device: torch.device) -> tuple[Tile,
     chosen = _chosen.get()
     if chosen is not None:
         return chosen
-    if size <= _NARROW.units:
-        return _NARROW, _NARROW
     most = _processors(device)
 
     def first_fitting(tiles: tuple[Tile, ...]) -> Tile:
+        if size <= _NARROW.units:
+            return _NARROW
         for tile in tiles[:-1]:
             programs = 2 * -(-size // tile.units) * -(-sentences // tile.sentences)
             if programs <= most:
                 return tile
         return tiles[-1]
 
-    return first_fitting(_FORWARD), first_fitting(_BACKWARD)
+    forward, backward = first_fitting(_FORWARD), first_fitting(_BACKWARD)
+    if device.type != "cuda":
+        return forward, backward
+    memory = torch.cuda.get_device_properties(device).shared_memory_per_block_optin
+    return fit_memory(forward, 4, memory), fit_memory(backward, 1, memory)
+
+
+def fit_memory(tile: Tile, products: int, memory: int) -> Tile:
+    """The tile with fewer pieces on their way, if a multiprocessor has no more memory for them.
+
+    A piece is one of the state and of the weights of so many products.
+    """
+    piece = 4 * tile.depth * (tile.sentences + products * tile.units)
+    return replace(tile, stages=max(1, min(tile.stages, memory // piece)))
 
 
 def share_out(tile: Tile, sentences: int, size: int, device: torch.device) -> Share:
