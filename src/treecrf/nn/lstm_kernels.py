@@ -17,7 +17,7 @@ import triton.language as tl
 from torch import Tensor
 
 from treecrf.nn.lstm_tiles import Share, Tile
-from treecrf.ops.fused import INTERPRETED, next_width
+from treecrf.ops.fused import INTERPRETED, read_counter
 
 __all__ = ["run_backward", "run_forward"]
 
@@ -99,16 +99,18 @@ def forward(
                 c = f * c + i * g
                 h_place = sentence[:, None] * (2 * H) + unit[None, :]
                 tl.store(outputs + token * (2 * H) + h_place, o * _tanh(c), written)
+                if block + team >= tl.cdiv(H, UNITS):
+                    _arrive(counters, WAIT)
+                # What no other program reads is written while those come.
                 tl.store(cells + token * H + place, c, written)
                 if KEEP:
                     tl.store(gate, i, written)
                     tl.store(gate + H, f, written)
                     tl.store(gate + 2 * H, g, written)
                     tl.store(gate + 3 * H, o, written)
-            # Asked for before waiting.
             last, token = token, _first_token(table, time + way, longest)
             rounds += 1
-            next_width(counters, rounds, team, WAIT)
+            _wait(counters, rounds, team, WAIT)
 
 
 @triton.jit(do_not_specialize=SIZES)
@@ -191,11 +193,30 @@ def backward(
                 tl.store(gate + H, d_c * c_last * f * (1 - f), written)
                 tl.store(gate + 2 * H, d_c * i * (1 - g * g), written)
                 tl.store(gate + 3 * H, d_h * tanh_c * o * (1 - o), written)
+                if block + team >= tl.cdiv(H, UNITS):
+                    _arrive(counters, WAIT)
                 tl.store(cell_gradients + place, d_c * f, written)
                 tl.store(states + token * H + place, h_last, written)
             next, token, last = token, last, _first_token(table, time - 2 * way, longest)
             rounds += 1
-            next_width(counters, rounds, team, WAIT)
+            _wait(counters, rounds, team, WAIT)
+
+
+@triton.jit
+def _arrive(counter, WAIT: tl.constexpr):
+    """Tell the team that what this program wrote can be read."""
+    tl.debug_barrier()
+    if WAIT:
+        tl.atomic_add(counter, 1, sem="release", scope="gpu")
+
+
+@triton.jit
+def _wait(counter, rounds, team, WAIT: tl.constexpr):
+    """Until every program of the team has arrived `rounds` times."""
+    if WAIT:
+        while read_counter(counter) < rounds * team:
+            pass
+    tl.debug_barrier()
 
 
 @triton.jit

@@ -64,13 +64,13 @@ def next_width(counter, rounds, team, WAIT: tl.constexpr):
     if WAIT:
         tl.atomic_add(counter, 1, sem="release", scope="gpu")
         # Reading while waiting, rather than adding 0, leaves the counter to those that still come.
-        while _read(counter) < rounds * team:
+        while read_counter(counter) < rounds * team:
             pass
         tl.debug_barrier()
 
 
 @triton.jit
-def _read(counter):
+def read_counter(counter):
     """What the counter holds now; whatever was written before it was raised is seen after this."""
     return tl.inline_asm_elementwise(
         "ld.acquire.gpu.global.s32 $0, [$1];",
