@@ -58,7 +58,7 @@ def can_fuse(tokens: Tensor, size: int) -> bool:
     if not tokens.is_cuda:
         return wanted is True and os.environ.get("TRITON_INTERPRET", "0") == "1"
     # Before Ampere there are no products of the precision that tensor cores have here.
-    return torch.cuda.get_device_capability(tokens.device) >= (8, 0)
+    return torch.version.hip is None and torch.cuda.get_device_capability(tokens.device) >= (8, 0)
 
 
 @cache

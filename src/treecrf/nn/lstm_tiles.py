@@ -70,7 +70,9 @@ def chosen_tiles(sentences: int, size: int, device: torch.device) -> tuple[Tile,
     forward, backward = first_fitting(_FORWARD), first_fitting(_BACKWARD)
     if device.type != "cuda":
         return forward, backward
-    memory = torch.cuda.get_device_properties(device).shared_memory_per_block_optin
+    properties = torch.cuda.get_device_properties(device)
+    # A torch before 2.7 does not tell; every GPU has the smaller number.
+    memory = getattr(properties, "shared_memory_per_block_optin", 48 << 10)
     return fit_memory(forward, 4, memory), fit_memory(backward, 1, memory)
 
 
