@@ -101,6 +101,13 @@ def test_outputs_and_gradients_are_those_of_the_library(
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
+def test_the_table_has_first_tokens_and_lengths() -> None:
+    steps = packed_steps(random_sentences([4, 2, 2, 1]).batch_sizes, torch.device("cpu"))
+    assert (steps.steps, steps.sentences) == (4, 4)
+    assert steps.table.tolist() == [0, 4, 7, 8, 4, 2, 2, 1]
+    assert steps.last.tolist() == [2 * 8, 1, 2 * 5, 3, 2 * 6, 5, 2 * 3, 7]
+
+
 @pytest.mark.skipif(torch.cuda.is_available(), reason="a GPU has more multiprocessors")
 def test_small_tiles_make_teams_that_take_turns() -> None:
     """Else the test above would not run through every loop."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
@@ -82,17 +83,18 @@ class PackedSteps:
 
 def packed_steps(batch_sizes: Tensor, device: torch.device) -> PackedSteps:
     """From the number of sentences alive at each step, on the host, longest sentence first."""
-    steps, sentences = len(batch_sizes), int(batch_sizes[0])
-    first = batch_sizes.cumsum(0) - batch_sizes
-    ended = batch_sizes - torch.nn.functional.pad(batch_sizes[1:], (0, 1))
-    lengths = torch.repeat_interleave(torch.arange(1, steps + 1), ended).flip(0)
-    sentence = torch.arange(sentences)
-    last = torch.stack((2 * (first[lengths - 1] + sentence), 2 * sentence + 1), 1)
-    flat = torch.cat((first, lengths, last.flatten())).int()
+    sizes = batch_sizes.numpy()
+    steps, sentences = len(sizes), int(sizes[0])
+    first = np.cumsum(sizes) - sizes
+    sentence = np.arange(sentences)
+    # A sentence is as long as there are steps with more sentences than those before it.
+    lengths = steps - np.searchsorted(sizes[::-1], sentence, side="right")
+    last = np.stack((2 * (first[lengths - 1] + sentence), 2 * sentence + 1), 1)
+    flat = torch.from_numpy(np.concatenate((first, lengths, last.ravel()), dtype=np.int32))
     if device.type == "cuda":
         flat = flat.pin_memory()
-    table, last = flat.to(device, non_blocking=True).split((steps + sentences, 2 * sentences))
-    return PackedSteps(steps, sentences, table, last)
+    pieces = flat.to(device, non_blocking=True).split((steps + sentences, 2 * sentences))
+    return PackedSteps(steps, sentences, *pieces)
 
 
 def fused_lstm(tokens: Tensor, steps: PackedSteps, weights: Sequence[Tensor]) -> Tensor:
