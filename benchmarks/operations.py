@@ -20,8 +20,8 @@ _FREE = {
 class Operations(TorchDispatchMode):
     """Within `with`, counts of torch's operations by the stage that is open, those backwards too.
 
-    An LSTM is one operation on a GPU; on a CPU it is many for each step of time. The kernels of
-    this package are none.
+    A layer of an LSTM is one operation of cuDNN; on a CPU it is many for each step of time. The
+    kernels of this package are none, so of a fused LSTM what stands around them is counted.
     """
 
     def __init__(self, stages: Stages) -> None:
