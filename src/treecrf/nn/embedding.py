@@ -47,5 +47,5 @@ class CharLSTM(nn.Module):
     def forward(self, characters: Tensor, batch_sizes: Tensor) -> Tensor:
         """Vectors `[form, feature]` of the packed characters of forms, the longest first."""
         packed = PackedSequence(self.embedding(characters), batch_sizes)
-        _, (last, _) = self.lstm(packed)
+        last = self.lstm(packed)[1][0]
         return torch.cat((last[0], last[1]), 1)

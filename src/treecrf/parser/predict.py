@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from treecrf.nn.blank import blank_weights
-from treecrf.nn.byte_linear import has_byte_products, use_byte_products
+from treecrf.nn.byte_linear import has_byte_products
+from treecrf.nn.byte_products import use_byte_products
 from treecrf.nn.single_threads import run_side_by_side
 from treecrf.parser.analysis import Analysis, analyses
 from treecrf.parser.assigning import Assigner, TreeArrays
@@ -117,7 +118,8 @@ class Parser:
             scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
         scorer.load_state_dict(dict(weights), assign=True)
         if config.products == "int8" and self.device.type == "cpu" and has_byte_products():
-            use_byte_products(scorer.reader)
+            # Beside a transformer the rest is little.
+            use_byte_products(scorer if pretrained is None else scorer.reader)
         self.scorer = scorer.to(self.device).eval()
 
     def save(self, path: str | Path) -> None:
