@@ -1,9 +1,10 @@
 """How fast a parser of the second order is trained and parses, beside its encoder and SuPar.
 
 Parsing is from file to file: reading, trees by MBR, writing; a first pass is not counted. The bare
-encoder is given the batches of that pass, already on the device. SuPar is given the same sentences
-and a model of the same size, trained for as many epochs. Before a ratio is printed, the files that
-came out must have one tree for each sentence, over its words.
+encoder is given the batches of that pass, already on the device. A CPU that multiplies bytes fast
+does both in products of bytes as well. SuPar is given the same sentences and a model of the same
+size, trained for as many epochs. Before a ratio is printed, the files that came out must have one
+tree for each sentence, over its words, and those by products of bytes nearly the same heads.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from benchmarks.corpus import Corpus, add_arguments, make_corpus, repeated
 from benchmarks.encoder import best_seconds, encoding_seconds, watched_batches
 from benchmarks.report import print_table, write_json
 from benchmarks.timing import machine
+from treecrf.nn.byte_linear import has_byte_products
 from treecrf.parser import Config, Parser, load, load_config, set_up
 from treecrf.parser.train import Epoch, train
 from treecrf.parser.workers import parse_with_workers
@@ -33,6 +35,8 @@ PAPER_BATCH_TOKENS = 5000
 FILE_TO_FILE = "parsing, file to file"
 SHARE = "of the encoder"
 OURS, WITH_WORKERS, THEIRS = "ours.conllu", "workers.conllu", "theirs.conllu"
+BYTES = "int8.conllu"
+LEAST_AGREEMENT = 0.98  # share of the heads that products of bytes leave as they are
 
 
 @dataclass
@@ -62,12 +66,23 @@ def main() -> None:
                 speed = training_speed(model, sized, corpus, arguments)
                 rows.append(Row(_training(tokens), "sentences/s", speed))
                 print(f"  {speed:,.0f} sentences/s", file=sys.stderr, flush=True)
-        parser = load(model, device=arguments.device)
+        parser = load(model, device=arguments.device, products="float32")
         parsed_corpus = repeated(corpus, folder, arguments.copies)
         rows += parsing_speeds(
-            parser, parsed_corpus, folder, rounds=arguments.rounds, workers=arguments.workers
+            parser, parsed_corpus, folder / OURS, rounds=arguments.rounds, workers=arguments.workers
         )
-        for parsed in [OURS, WITH_WORKERS] if arguments.workers else [OURS]:
+        files = [OURS, WITH_WORKERS] if arguments.workers else [OURS]
+        if device.type == "cpu" and has_byte_products():
+            by_bytes = load(model, device=arguments.device, products="int8")
+            rows += parsing_speeds(
+                by_bytes, parsed_corpus, folder / BYTES, rounds=arguments.rounds, workers=0
+            )
+            files.append(BYTES)
+            share = agreement(folder / OURS, folder / BYTES)
+            print(f"products of bytes: {share:.2%} of the heads are those of float32")
+            if share < LEAST_AGREEMENT:
+                sys.exit("products of bytes give other trees, so nothing is reported")
+        for parsed in files:
             # Arcs that were lifted in training come back, and may cross.
             if wrong := wrong_trees(
                 parsed_corpus, folder / parsed, projective=not parser.config.pseudo
@@ -115,23 +130,24 @@ def training_speed(
 
 
 def parsing_speeds(
-    parser: Parser, corpus: Corpus, folder: Path, *, rounds: int, workers: int
+    parser: Parser, corpus: Corpus, target: Path, *, rounds: int, workers: int
 ) -> list[Row]:
     """From file to file in one process and with others that read and write, and the encoder."""
     print("parsing ...", file=sys.stderr, flush=True)
+    products = "" if parser.config.products == "float32" else f", {parser.config.products}"
 
     def parse() -> None:
         sentences = read_conllu(corpus.train)
-        write_conllu(parser.parse_stream(sentences, probs=False), folder / OURS)
+        write_conllu(parser.parse_stream(sentences, probs=False), target)
 
     def parse_with_others() -> None:
-        with open_target(folder / WITH_WORKERS) as write:
+        with open_target(target.with_name(WITH_WORKERS)) as write:
             for text in parse_with_workers(parser, corpus.train, workers=workers):
                 write(text)
 
     with watched_batches(parser.scorer) as batches:
         parse()
-    seconds = {FILE_TO_FILE: best_seconds(parse, parser.device, rounds=rounds)}
+    seconds = {FILE_TO_FILE + products: best_seconds(parse, parser.device, rounds=rounds)}
     if workers:
         parse_with_others()
         others = best_seconds(parse_with_others, parser.device, rounds=rounds)
@@ -145,9 +161,19 @@ def parsing_speeds(
         for question, time in seconds.items()
         for unit, count in (("sentences/s", corpus.sentences), ("words/s", corpus.words))
     ]
-    rows.append(Row("the encoder alone", "words/s", corpus.words / encoding))
+    rows.append(Row("the encoder alone" + products, "words/s", corpus.words / encoding))
     shares = (Row(question, SHARE, encoding / time) for question, time in seconds.items())
     return [*rows, *shares]
+
+
+def agreement(parsed: Path, other: Path) -> float:
+    """The share of the words of one file that have the same head in the other."""
+    pairs = [
+        (one, two)
+        for left, right in zip(read_conllu(parsed), read_conllu(other), strict=True)
+        for one, two in zip(left.heads, right.heads, strict=True)
+    ]
+    return sum(one == two for one, two in pairs) / len(pairs)
 
 
 def wrong_trees(corpus: Corpus, parsed: Path, *, projective: bool) -> str | None:
