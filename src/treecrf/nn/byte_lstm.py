@@ -23,7 +23,7 @@ class ByteLSTM(nn.LSTM):
     """An LSTM of one layer and both directions that rounds weights, inputs and states to bytes.
 
     Inputs and states have a scale for each token: what is read of a sequence depends on no other.
-    The weights stay as they were in `state_dict`; on a GPU they are used.
+    The weights stay as they were in `state_dict`.
     """
 
     def __init__(self, lstm: nn.LSTM) -> None:
@@ -34,11 +34,8 @@ class ByteLSTM(nn.LSTM):
 
     def forward(  # type: ignore[override]
         self, packed: PackedSequence
-    ) -> tuple[PackedSequence, tuple[Tensor, Tensor | None]]:
+    ) -> tuple[PackedSequence, tuple[Tensor, None]]:
         """What `nn.LSTM` gives of packed sequences, the longest first, without the last cells."""
-        if packed.data.is_cuda:
-            found: tuple[PackedSequence, tuple[Tensor, Tensor]] = super().forward(packed)
-            return found
         from treecrf.ops.byte_lstm import run_direction
 
         tokens = packed.data.detach().contiguous()

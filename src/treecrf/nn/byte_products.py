@@ -2,8 +2,8 @@
 
 from torch import nn
 
-from treecrf.nn.affine import Form
-from treecrf.nn.byte_linear import ByteLinear, ByteProduct
+from treecrf.nn.affine import BiaffineArcs, BiaffineLabels, TriaffineSiblings
+from treecrf.nn.byte_linear import ByteLinear
 from treecrf.nn.byte_lstm import ByteLSTM
 
 __all__ = ["use_byte_products"]
@@ -16,7 +16,7 @@ def use_byte_products(module: nn.Module) -> None:
             setattr(module, name, ByteLinear(child))
         elif type(child) is nn.LSTM:
             setattr(module, name, ByteLSTM(child))
-        elif isinstance(child, Form):
-            child.product = ByteProduct(*child.linear())
+        elif isinstance(child, BiaffineArcs | BiaffineLabels | TriaffineSiblings):
+            child.use_bytes()
         else:
             use_byte_products(child)

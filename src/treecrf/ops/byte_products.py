@@ -20,11 +20,13 @@ from treecrf.ops.lanes import Floats, array, operation
 
 __all__ = [
     "COLUMNS",
+    "LARGEST",
     "ROWS",
     "Bytes",
     "Sums",
     "Weights",
     "has_instruction",
+    "largest_of",
     "multiply",
     "multiply_rows",
     "round_rows",
@@ -151,15 +153,23 @@ def tile_sums(
 
 
 @compiled
+def largest_of(values: Floats) -> float:
+    """The largest of the absolute values."""
+    # Without their signs, floats are ordered as the whole numbers with the same bits, of which the
+    # compiler finds the largest several at once.
+    bits = values.view(np.int32)
+    largest = np.int32(0)
+    for place in range(len(values)):
+        largest = max(largest, np.int32(bits[place] & np.int32(0x7FFFFFFF)))
+    return np.int32(largest).view(np.float32)  # type: ignore[no-any-return]
+
+
+@compiled
 def round_rows(rows: Floats, rounded: Bytes, depth: int, scales: Floats) -> None:
     """Rounds rows `[row, feature]` into rows of `depth` bytes."""
     for number in range(len(rows)):
         row = rows[number]
-        bits = row.view(np.int32)
-        largest = np.int32(0)
-        for feature in range(len(row)):  # of whole numbers, several at once
-            largest = max(largest, np.int32(bits[feature] & np.int32(0x7FFFFFFF)))
-        scale = np.int32(largest).view(np.float32) / np.float32(LARGEST)
+        scale = largest_of(row) / np.float32(LARGEST)
         scales[number] = scale
         factor = np.float32(1) / scale if scale > 0 else np.float32(0)
         target = rounded[number * depth :]
