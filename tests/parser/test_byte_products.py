@@ -71,18 +71,14 @@ def test_everything_else_that_a_parser_does(rounded: Parser) -> None:
     assert rounded.distribution([sentence]).marginals.shape[1] == len(sentence) + 1
 
 
-def test_the_weights_that_are_saved_are_exact(
-    model: Path, rounded: Parser, tmp_path: Path
-) -> None:
+def test_the_weights_that_are_saved_are_exact(model: Path, rounded: Parser, tmp_path: Path) -> None:
     assert any(isinstance(module, ByteLSTM) for module in rounded.scorer.modules())
     rounded.save(tmp_path / "again")
     for name in ("model.safetensors", "vocab.json"):
         assert (tmp_path / "again" / name).read_bytes() == (model / name).read_bytes()
 
 
-def test_elsewhere_numbers_stay_as_they_are(
-    model: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_elsewhere_numbers_stay_as_they_are(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(predict, "has_byte_products", lambda: False)
     parser = treecrf.load(model, device="cpu", products="int8")
     assert not any(isinstance(module, ByteLSTM) for module in parser.scorer.modules())

@@ -173,9 +173,7 @@ def parse(
         raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
     if files and len(files) > 1:
         raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
-    parser = load_parser(
-        model, device=device, products=products, runtime=runtime, onnx=onnx
-    )
+    parser = load_parser(model, device=device, products=products, runtime=runtime, onnx=onnx)
     if text is not None and options.input == "auto":  # nobody types CoNLL-U
         options = replace(options, input="text" if parser.has_segmenter else "tokens")
     _parse_here(

@@ -6,13 +6,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from treecrf.nn.byte_linear import byte_weights
+from treecrf.nn.byte_linear import PRODUCTS_PER_NANOSECOND, byte_weights
 from treecrf.ops.threads import run_in_threads
 
 __all__ = ["ByteForm"]
 
 _VECTORS = 96  # about as many x go together
-_SPEED = 150.0  # about how many products of bytes there are in a nanosecond
 
 
 class ByteForm:
@@ -61,6 +60,6 @@ class ByteForm:
                     given[part], self.weights, self.bias, self.places, against[some], found[part]
                 )
 
-        cost = size * each * len(self.bias) * vectors.shape[2] / _SPEED
+        cost = size * each * len(self.bias) * vectors.shape[2] / PRODUCTS_PER_NANOSECOND
         run_in_threads(task, [cost] * -(-groups // size))
         return outputs

@@ -4,6 +4,8 @@ All that a step does is one call of compiled code: the product with the rounded 
 in the cache from step to step, the gates, and the rounding of the new states.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 import torch
@@ -11,12 +13,13 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence
 
-from treecrf.nn.byte_linear import byte_weights
+from treecrf.nn.byte_linear import PRODUCTS_PER_NANOSECOND, byte_weights
 from treecrf.ops.threads import run_in_threads
 
-__all__ = ["ByteLSTM"]
+if TYPE_CHECKING:
+    from treecrf.ops.byte_products import Weights
 
-_SPEED = 150.0  # about how many products of bytes there are in a nanosecond
+__all__ = ["ByteLSTM"]
 
 
 class ByteLSTM(nn.LSTM):
@@ -44,11 +47,11 @@ class ByteLSTM(nn.LSTM):
 
         def task(numbers: npt.NDArray[np.int64]) -> None:
             for number in numbers:
-                weights = self.directions[number]
-                run_direction(rows, sizes, *weights, number == 1, found_rows[:, number])
+                inputs, states, bias = self.directions[number]
+                run_direction(rows, sizes, inputs, states, bias, number == 1, found_rows[:, number])
 
         products = 4 * self.hidden_size * (self.input_size + self.hidden_size) * len(tokens)
-        run_in_threads(task, [products / _SPEED] * 2)
+        run_in_threads(task, [products / PRODUCTS_PER_NANOSECOND] * 2)
         # The last token that is read of a sequence is its last one, and backwards the first.
         steps = (packed.batch_sizes[:, None] > torch.arange(int(packed.batch_sizes[0]))).sum(0)
         ends = (packed.batch_sizes.cumsum(0) - packed.batch_sizes)[steps - 1] + torch.arange(
@@ -57,7 +60,7 @@ class ByteLSTM(nn.LSTM):
         last = torch.stack((outputs[ends, 0], outputs[: len(steps), 1]))
         return PackedSequence(outputs.flatten(1), packed.batch_sizes), (last, None)
 
-    def _rounded(self, suffix: str) -> tuple[object, object, npt.NDArray[np.float32]]:
+    def _rounded(self, suffix: str) -> "tuple[Weights, Weights, npt.NDArray[np.float32]]":
         """The weights of inputs and of states, and the biases, of one direction."""
         inputs, states = (
             byte_weights(self._by_unit(getattr(self, f"weight_{kind}_{suffix}")))

@@ -69,7 +69,7 @@ def apply_forms(
 
 
 @compiled
-def round_matrix(values: Floats, places: Integers, matrix: npt.NDArray[np.int8]) -> float:
+def round_matrix(values: Floats, places: Integers, matrix: npt.NDArray[np.int8]) -> np.float32:
     """Rounds the values of a matrix by one scale, each register of them to its place."""
     scale = largest_of(values) / np.float32(LARGEST)
     factor = np.float32(1) / scale if scale > 0 else np.float32(0)

@@ -183,7 +183,10 @@ def run_direction(
     given = np.empty((most, columns), np.float32)
     # Padded units have no weights, and stay 0.
     state_depth = len(state_weights[0]) // columns
-    rounded, scales = np.full(sequences * state_depth, 128, np.uint8), np.zeros(sequences, np.float32)
+    rounded, scales = (
+        np.full(sequences * state_depth, 128, np.uint8),
+        np.zeros(sequences, np.float32),
+    )
     cells = np.zeros((sequences, units), np.float32)
     states = np.zeros((sequences, units), np.float32)
     sums = np.empty(ROWS * COLUMNS, np.int32)
@@ -200,7 +203,15 @@ def run_direction(
         for number in range(done, last):
             at = steps - 1 - number if backwards else number
             alive, start = sizes[at], starts[at]
-            step(given[start - before : start - before + alive], rounded, scales, state_weights, cells, states, sums)
+            step(
+                given[start - before : start - before + alive],
+                rounded,
+                scales,
+                state_weights,
+                cells,
+                states,
+                sums,
+            )
             outputs[start : start + alive] = states[:alive, :size]
             round_rows(outputs[start : start + alive], rounded, state_depth, scales)
         done = last

@@ -153,7 +153,7 @@ def tile_sums(
 
 
 @compiled
-def largest_of(values: Floats) -> float:
+def largest_of(values: Floats) -> np.float32:
     """The largest of the absolute values."""
     # Without their signs, floats are ordered as the whole numbers with the same bits, of which the
     # compiler finds the largest several at once.
@@ -161,7 +161,7 @@ def largest_of(values: Floats) -> float:
     largest = np.int32(0)
     for place in range(len(values)):
         largest = max(largest, np.int32(bits[place] & np.int32(0x7FFFFFFF)))
-    return np.int32(largest).view(np.float32)  # type: ignore[no-any-return]
+    return np.int32(largest).view(np.float32)
 
 
 @compiled

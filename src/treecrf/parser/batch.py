@@ -75,7 +75,7 @@ class Batch:
         """A grid `[sentence, token, feature]` of packed tokens, zero where there is none."""
         sentences, width = self.grid
         grid = tokens.new_zeros(sentences * width, tokens.shape[1])
-        return grid.index_copy(0, self.cells, tokens).view(sentences, width, -1)
+        return grid.index_copy_(0, self.cells, tokens).view(sentences, width, -1)
 
 
 def make_batch(

@@ -56,7 +56,7 @@ def load(
     """The parser in a model folder; without one, the English model that comes with treecrf.
 
     The device is the CPU or a GPU ("auto" takes a GPU where there is one); `products` overrides
-    what numbers the transformer of a model multiplies on a CPU.
+    what numbers the network multiplies on a CPU.
     """
     folder = model_folder(path)
     config, vocabulary, pretrained = load_settings(folder)
