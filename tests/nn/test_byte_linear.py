@@ -1,5 +1,9 @@
 """Products of bytes: near to those of floats, the same for a row whatever is beside it."""
 
+import os
+import subprocess
+import sys
+
 import pytest
 import torch
 from torch import nn
@@ -68,3 +72,16 @@ def test_a_cpu_without_them_has_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(byte_products, "has_instruction", lambda: False)
     assert not has_byte_products()
     has_byte_products.cache_clear()
+
+
+def test_code_for_any_cpu_gives_the_same() -> None:
+    program = (
+        "import torch\n"
+        "from treecrf.nn.byte_linear import ByteProduct, has_byte_products\n"
+        "assert not has_byte_products()\n"
+        "numbers = torch.arange(70 * 30).remainder(255).sub(127).float().view(70, 30)\n"
+        "numbers[:, 0] = 127\n"
+        "assert torch.equal(ByteProduct(numbers)(numbers[:8]), numbers[:8] @ numbers.T)\n"
+    )
+    environment = os.environ | {"NUMBA_CPU_NAME": "generic"}
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
