@@ -145,7 +145,7 @@ def test_options_that_do_not_go_together(model: Path, tmp_path: Path) -> None:
     assert misuse(*ray, "-", "-o", tmp_path).startswith("--engine ray goes from files")
     told = misuse(*ray, "a.txt", "-o", tmp_path, "--format", "svg")
     assert told == "--engine ray writes conllu or json, and no svg"
-    assert "takes no --text, --workers, --device or --runtime" in misuse(
+    assert "takes no --text, --workers, --device, --products or --runtime" in misuse(
         *ray, "a.txt", "--device", "cpu"
     )
     here = ("parse", "-m", model)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast, get_args
 import typer
 
 from treecrf.cli.formats import OutputFormat, default_format, write_trees
-from treecrf.cli.options import Decoder, Device, Model
+from treecrf.cli.options import Decoder, Device, Model, Products
 from treecrf.cli.runtimes import OnnxGraph, Runtime, load_parser
 from treecrf.parser.options import InputKind
 
@@ -86,6 +86,7 @@ def parse(
         str, typer.Option(metavar="NAME", help="Where JSON lines and Parquet have their text.")
     ] = "text",
     device: Device = "auto",
+    products: Products = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -135,10 +136,11 @@ def parse(
         write_probs=probs,
     )
     if engine == "ray":
-        if text is not None or workers is not None or device != "auto" or runtime != "torch":
+        here = (text, workers, products, None if device == "auto" else device)
+        if runtime != "torch" or any(option is not None for option in here):
             raise typer.BadParameter(
-                "--engine ray takes no --text, --workers, --device or --runtime: --concurrency and "
-                "--gpus-per-worker say what it uses"
+                "--engine ray takes no --text, --workers, --device, --products or --runtime: "
+                "--concurrency and --gpus-per-worker say what it uses"
             )
         patterns = list(files or ())
         if input not in _KINDS:
@@ -171,7 +173,7 @@ def parse(
         raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
     if files and len(files) > 1:
         raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
-    parser = load_parser(model, device=device, runtime=runtime, onnx=onnx)
+    parser = load_parser(model, device=device, products=products, runtime=runtime, onnx=onnx)
     if text is not None and options.input == "auto":  # nobody types CoNLL-U
         options = replace(options, input="text" if parser.has_segmenter else "tokens")
     _parse_here(

@@ -58,5 +58,5 @@ class CharLSTM(nn.Module):
     def forward(self, characters: Tensor, batch_sizes: Tensor) -> Tensor:
         """Vectors `[form, feature]` of the packed characters of forms, the longest first."""
         packed = PackedSequence(_rows(self.embedding, characters), batch_sizes)
-        _, (last, _) = self.lstm(packed)
+        last = self.lstm(packed)[1][0]
         return last.transpose(0, 1).flatten(1)  # [direction, form, feature] before

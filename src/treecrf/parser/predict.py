@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from treecrf.nn.blank import blank_weights
-from treecrf.nn.byte_linear import has_byte_products, use_byte_products
+from treecrf.nn.byte_linear import has_byte_products
+from treecrf.nn.byte_products import use_byte_products
 from treecrf.nn.single_threads import run_side_by_side
 from treecrf.parser.analysis import Analysis, analyses
 from treecrf.parser.assigning import Assigner, TreeArrays
@@ -54,7 +55,7 @@ def load(
     """The parser in a model folder; without one, the English model that comes with treecrf.
 
     The device is the CPU or a GPU ("auto" takes a GPU where there is one); `products` overrides
-    what numbers the transformer of a model multiplies on a CPU.
+    what numbers the network multiplies on a CPU.
     """
     folder = model_folder(path)
     config, vocabulary, pretrained = load_settings(folder)
@@ -116,7 +117,8 @@ class Parser:
             scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
         scorer.load_state_dict(dict(weights), assign=True)
         if config.products == "int8" and self.device.type == "cpu" and has_byte_products():
-            use_byte_products(scorer.reader)
+            # Beside a transformer the rest is little.
+            use_byte_products(scorer if pretrained is None else scorer.reader)
         self.scorer = scorer.to(self.device).eval()
 
     def save(self, path: str | Path) -> None:
