@@ -37,6 +37,7 @@ from treecrf.parser.model import Network, Scorer
 from treecrf.parser.options import Decoder, Products
 from treecrf.parser.pipeline import pipelined, windows
 from treecrf.parser.pretrained import Pretrained
+from treecrf.parser.stopping import stop_of_thread
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.treebank import Sentence
@@ -336,8 +337,10 @@ class Parser:
     ) -> Gathered:
         order = np.argsort(-encoded.lengths, kind="stable")
         gathered = Gathered(encoded)
+        check_stopped = stop_of_thread()
 
         def one(rows: Integers) -> tuple[Integers, Decoded]:
+            check_stopped()
             batch = make_batch(encoded, rows, device=self.device)
             allowed = allowed_arcs(
                 [limits[row] for row in batch.rows], batch.grid[1], device=self.device
