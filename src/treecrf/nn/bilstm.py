@@ -31,6 +31,7 @@ class BiLSTM(nn.Module):
         sentences = int(batch_sizes[0])
         # Masks of all layers are drawn together: a GPU would wait for the host to ask for each.
         kept = self.between.masks(tokens, sentence, (len(self.layers), sentences, 2 * self.size))
+        columns = None
         if self.training and self.recurrent_dropout:
             # One mask of the state for the whole batch is the same as columns of the recurrent
             # weights set to zero, so a layer stays one call of the library.
@@ -38,10 +39,18 @@ class BiLSTM(nn.Module):
             columns = random_mask(tokens, shape, rate=self.recurrent_dropout)
             start = tokens.new_zeros(2, sentences, self.size)
         for number, layer in enumerate(self.layers):
-            if self.training and self.recurrent_dropout:
+            if columns is not None:
                 weights = _MaskedWeights.apply(columns[number], *_weights(layer))
                 tokens = torch.lstm(
-                    tokens, batch_sizes, (start, start), weights, True, 1, 0.0, True, True
+                    tokens,
+                    batch_sizes,
+                    (start, start),
+                    weights,
+                    has_biases=True,
+                    num_layers=1,
+                    dropout=0.0,
+                    train=True,
+                    bidirectional=True,
                 )[0]
             else:
                 tokens = layer(PackedSequence(tokens, batch_sizes))[0].data

@@ -28,6 +28,24 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
+# Torch has an old and a new way to say it, and fails where both are used.
+_NEW = hasattr(torch.backends.cuda.matmul, "fp32_precision")
+_FAST = "tf32" if _NEW else "high"
+
+
+def _precision_of_products() -> str:
+    if _NEW:
+        return str(torch.backends.cuda.matmul.fp32_precision)
+    return torch.get_float32_matmul_precision()
+
+
+def _set_precision_of_products(precision: str) -> None:
+    if _NEW:
+        torch.backends.cuda.matmul.fp32_precision = precision
+    else:
+        torch.set_float32_matmul_precision(precision)
+
+
 class _Precision:
     """That of products, which is one for the process: the last thread to leave puts it back."""
 
@@ -39,15 +57,15 @@ class _Precision:
     def enter(self) -> None:
         with self.lock:
             if not self.users:
-                self.before = torch.get_float32_matmul_precision()
-                torch.set_float32_matmul_precision("high")
+                self.before = _precision_of_products()
+                _set_precision_of_products(_FAST)
             self.users += 1
 
     def leave(self) -> None:
         with self.lock:
             self.users -= 1
             if not self.users:
-                torch.set_float32_matmul_precision(self.before)
+                _set_precision_of_products(self.before)
 
 
 _precision = _Precision()
