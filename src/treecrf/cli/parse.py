@@ -10,6 +10,7 @@ import typer
 from treecrf.cli.formats import OutputFormat, default_format, write_trees
 from treecrf.cli.options import Decoder, Device, Model
 from treecrf.cli.runtimes import OnnxGraph, Runtime, load_parser
+from treecrf.cores import usable_cores
 from treecrf.parser.options import InputKind
 
 if TYPE_CHECKING:
@@ -232,4 +233,4 @@ def _useful_workers(file: str, parser: "Parser") -> int:
     """As many as keep a GPU busy, where there is one and the file is worth starting them."""
     if parser.device.type != "cuda" or not os.path.isfile(file):
         return 0
-    return min(6, (os.cpu_count() or 1) - 1) if os.path.getsize(file) > 4_000_000 else 0
+    return min(6, usable_cores() - 1) if os.path.getsize(file) > 4_000_000 else 0

@@ -14,6 +14,7 @@ import ray.data
 from ray.data import ActorPoolStrategy, DataContext
 from ray.exceptions import RayError
 
+from treecrf.cores import usable_cores
 from treecrf.integrations.shards import Shard, ShardFormat, claim_folder, find_shards, unfinished
 from treecrf.nn.storage import remove_temporary
 from treecrf.parser import ParserError, load
@@ -176,7 +177,7 @@ def _connect(pool: Pool) -> bool:
             if pool.address is not None:
                 ray.init(address=pool.address, **quiet)
             else:
-                cores = max(os.cpu_count() or 1, pool.concurrency or 1)
+                cores = max(usable_cores(), pool.concurrency or 1)
                 ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
     except (ConnectionError, RayError, ValueError) as error:
         raise ParserError(
