@@ -145,9 +145,10 @@ def test_options_that_do_not_go_together(model: Path, tmp_path: Path) -> None:
     assert misuse(*ray, "-", "-o", tmp_path).startswith("--engine ray goes from files")
     told = misuse(*ray, "a.txt", "-o", tmp_path, "--format", "svg")
     assert told == "--engine ray writes conllu or json, and no svg"
-    assert "takes no --text, --workers, --device or --runtime" in misuse(
-        *ray, "a.txt", "--device", "cpu"
-    )
+    for option in (("--device", "cpu"), ("--onnx", "graph.onnx"), ("--workers", 2)):
+        assert "takes no --text, --workers, --device, --runtime or --onnx" in misuse(
+            *ray, "a.txt", *option
+        )
     here = ("parse", "-m", model)
     assert misuse(*here, "a.txt", "b.txt").startswith("give one FILE; several go with --engine ray")
     assert "a pattern of files goes with --engine ray" in misuse(*here, "--input", "corpus/*.txt")

@@ -136,10 +136,11 @@ def parse(
         write_probs=probs,
     )
     if engine == "ray":
-        if text is not None or workers is not None or device != "auto" or runtime != "torch":
+        here = text is not None or workers is not None or device != "auto"
+        if here or runtime != "torch" or onnx is not None:
             raise typer.BadParameter(
-                "--engine ray takes no --text, --workers, --device or --runtime: --concurrency and "
-                "--gpus-per-worker say what it uses"
+                "--engine ray takes no --text, --workers, --device, --runtime or --onnx: "
+                "--concurrency and --gpus-per-worker say what it uses"
             )
         patterns = list(files or ())
         if input not in _KINDS:
@@ -172,6 +173,11 @@ def parse(
         raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
     if files and len(files) > 1:
         raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
+    if workers and not (files and _workers_take(files[0], options, written)):
+        raise typer.BadParameter(
+            "--workers go from a FILE of CoNLL-U, words or text to --format conllu, and take no "
+            "--topk"
+        )
     parser = load_parser(model, device=device, runtime=runtime, onnx=onnx)
     if text is not None and options.input == "auto":  # nobody types CoNLL-U
         options = replace(options, input="text" if parser.has_segmenter else "tokens")
@@ -196,16 +202,21 @@ def _parse_here(
     workers: int | None,
 ) -> None:
     from treecrf.parser.files import parse_file
-    from treecrf.treebank.documents import document_file
 
-    known = options.input in ("auto", "conllu", "tokens", "text") and options.topk is None
-    if isinstance(source, str) and known and format == "conllu":
-        kind = document_file(source) if options.input == "auto" else None
+    if isinstance(source, str) and _workers_take(source, options, format):
         workers = _useful_workers(source, parser) if workers is None else workers
-        if workers and kind is None:
+        if workers:
             _parse_with_workers(parser, source, output, workers=workers, options=options)
             return
     write_trees(parse_file(parser, source, options), output, format=format)
+
+
+def _workers_take(file: str, options: "FileOptions", format: OutputFormat) -> bool:
+    """Whether other processes can read and write this."""
+    from treecrf.treebank.documents import document_file
+
+    kind = document_file(file) if options.input == "auto" else options.input
+    return kind not in ("jsonl", "parquet") and options.topk is None and format == "conllu"
 
 
 def _parse_with_workers(
