@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import COMMAND, ENVIRONMENT, misuse, problem, treecrf
+from treecrf.cli.corpus import tell_problems
+from treecrf.parser import ParserError
 from treecrf.treebank import write_conllu
 from treecrf.treebank.generator import generate_treebank
 
@@ -123,19 +125,39 @@ def test_a_worker_that_dies_loses_nothing(model: Path, tmp_path: Path) -> None:
     assert_local(model, corpus, output)
 
 
-def test_what_is_wrong_with_one_file_is_told_when_the_others_are_done(
+def test_what_is_wrong_with_a_file_is_told_when_the_others_are_done(
     model: Path, tmp_path: Path
 ) -> None:
     corpus, output = tmp_path / "corpus", tmp_path / "out"
     corpus.mkdir()
     for number in range(2):
         write_conllu(generate_treebank(5, seed=number), corpus / f"good{number}.conllu")
-    (corpus / "bad.conllu").write_text("1\tbad\n\n")
+    for name in ("bad", "worse"):
+        (corpus / f"{name}.conllu").write_text("1\tbad\n\n")
     code, printed, complaints = finish(start(model, corpus, output, "--concurrency", "1"))
     assert (code, printed) == (2, "")
-    assert complaints.startswith(f"{corpus}/bad.conllu:1: 10 columns expected")
-    assert complaints.endswith("; 1 of 3 files could not be parsed, the others are done\n")
+    *told, last = complaints.splitlines()
+    for line, name in zip(sorted(told), ("bad", "worse"), strict=True):
+        assert line.startswith(f"{corpus}/{name}.conllu:1: 10 columns expected")
+    assert last == "2 of 4 files could not be parsed, the others are done"
     assert sorted(path.name for path in output.glob("[!.]*")) == ["good0.conllu", "good1.conllu"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "total", "last"),
+    [
+        (20, 30, "20 of 30 files could not be parsed, the others are done"),
+        (1_021, 1_021, "1,021 of 1,021 files could not be parsed"),
+    ],
+)
+def test_of_many_files_that_are_wrong_some_are_named(
+    wrong: int, total: int, last: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ParserError, match=f"^{last}$"):
+        tell_problems([f"file{number}: wrong" for number in range(wrong)], total)
+    told = capsys.readouterr().err.splitlines()
+    more = ["... and 1,001 more"] if wrong > 20 else []
+    assert told == [*(f"file{number}: wrong" for number in range(20)), *more]
 
 
 def test_options_that_do_not_go_together(model: Path, tmp_path: Path) -> None:
