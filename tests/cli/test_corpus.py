@@ -180,6 +180,22 @@ def test_options_that_do_not_go_together(model: Path, tmp_path: Path) -> None:
     )
 
 
+def test_gpus_that_a_worker_cannot_have(model: Path, tmp_path: Path) -> None:
+    words, output = tmp_path / "words.txt", tmp_path / "out"
+    words.write_text("a dog\n")
+    ray = ("parse", words, "-m", model, "--engine", "ray", "-o", output, "--gpus-per-worker")
+    assert problem(*ray, "1.5").startswith("--gpus-per-worker 1.5: workers share a GPU (0.5) or")
+    assert not output.exists()
+    # More than any machine has, and in a process of its own, since Ray stays in one.
+    command = [*COMMAND, *map(str, ray), "1000"]
+    result = subprocess.run(
+        command, capture_output=True, text=True, env=ENVIRONMENT, timeout=PATIENCE
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("--gpus-per-worker 1000, and no machine of the Ray cluster has")
+    assert result.stderr.count("\n") == 1
+
+
 def test_without_ray_the_extra_is_named(model: Path, tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['ray'] = None\n"

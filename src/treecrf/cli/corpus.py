@@ -39,8 +39,8 @@ def parse_corpus(
         from treecrf.integrations.ray import Corpus, Pool
     from treecrf.cli.console import counted, track
 
-    corpus = Corpus(model, patterns, output=Path(output), options=options, format=format)
     pool = Pool(address, concurrency, gpus_per_worker)
+    corpus = Corpus(model, patterns, output=Path(output), options=options, format=format)
     total = len(corpus.left)
     sentences, problems = 0, []
     for shard in track(corpus.parse(pool), counted(total, "file"), total=total):

@@ -41,6 +41,13 @@ class Pool:
     gpus_per_worker: float | None = None
     """None is one where the cluster has GPUs."""
 
+    def __post_init__(self) -> None:
+        gpus = self.gpus_per_worker
+        if gpus is not None and not (0 <= gpus <= 1 or (gpus > 1 and float(gpus).is_integer())):
+            raise ParserError(
+                f"--gpus-per-worker {gpus:g}: workers share a GPU (0.5) or have whole ones (2)"
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedShard:
@@ -94,6 +101,14 @@ class Corpus:
         gpus = pool.gpus_per_worker
         if gpus is None:
             gpus = 1.0 if resources.get("GPU") else 0.0
+        # A worker that fits nowhere would be waited for without end.
+        nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+        most = max(node["Resources"].get("GPU", 0) for node in nodes if node["Alive"])
+        if gpus > most:
+            raise ParserError(
+                f"--gpus-per-worker {gpus:g}, and no machine of the Ray cluster has more than "
+                f"{most:g}; 0 has them parse on CPUs"
+            )
         has = resources.get("GPU", 0) / gpus if gpus else resources.get("CPU", 1)
         workers = min(pool.concurrency or max(1, int(has)), len(self.left))
         _be_quiet()
