@@ -196,6 +196,82 @@ def test_gpus_that_a_worker_cannot_have(model: Path, tmp_path: Path) -> None:
     assert result.stderr.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("options", "problem_says", "told"),
+    [
+        ((), "no room\nat all", "Ray cannot be started on this machine: no room"),
+        ((), "", "Ray cannot be started on this machine: RuntimeError"),
+        (
+            ("--address", "here:1"),
+            "no answer",
+            "no Ray cluster at 'here:1': no answer; without --address one is started on this "
+            "machine",
+        ),
+    ],
+)
+def test_ray_that_does_not_start(
+    options: tuple[str, ...],
+    problem_says: str,
+    told: str,
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(**_: object) -> None:
+        assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+        raise RuntimeError(problem_says)
+
+    monkeypatch.setattr("ray.init", fail)
+    monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)
+    (tmp_path / "words.txt").write_text("a dog\n")
+    ray = ("parse", f"{tmp_path}/*.txt", "-m", model, "--engine", "ray", "-o", tmp_path / "out")
+    assert problem(*ray, *options) == told
+    assert "RAY_USAGE_STATS_ENABLED" not in os.environ
+
+
+OWN_RAY = """
+import logging, os, sys
+from pathlib import Path
+import ray
+from ray.data import DataContext
+from treecrf.integrations.ray import Corpus, Pool
+from treecrf.parser import ParserError
+from treecrf.parser.files import FileOptions
+
+def settings():
+    shown = DataContext.get_current()
+    logged = logging.getLogger("ray.data").level
+    return shown.enable_progress_bars, shown.print_on_execution_start, logged, dict(os.environ)
+
+model, words, output = sys.argv[1:]
+corpus = Corpus(Path(model), [words], output=Path(output), options=FileOptions())
+ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+before = settings()
+try:
+    list(corpus.parse(Pool(address="auto")))
+except ParserError as error:
+    print(error)
+print([shard.sentences for shard in corpus.parse(Pool(gpus_per_worker=0))])
+print(ray.is_initialized(), settings() == before)
+ray.shutdown()
+"""
+
+
+def test_a_ray_that_runs_already_is_left_as_it_is(model: Path, tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("a dog\n")
+    result = subprocess.run(
+        [sys.executable, "-c", OWN_RAY, str(model), str(words), str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT | {"RAY_USAGE_STATS_ENABLED": "0"},
+        timeout=PATIENCE,
+    )
+    refused, parsed, after = result.stdout.splitlines()
+    assert refused.startswith("Ray is connected to a cluster already: leave out the address 'auto'")
+    assert (parsed, after) == ("[1]", "True True")
+
+
 def test_without_ray_the_extra_is_named(model: Path, tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['ray'] = None\n"
