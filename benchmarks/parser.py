@@ -23,6 +23,7 @@ from benchmarks.corpus import Corpus, add_arguments, make_corpus, repeated
 from benchmarks.encoder import best_seconds, encoding_seconds, watched_batches
 from benchmarks.report import print_table, write_json
 from benchmarks.timing import machine
+from treecrf.cores import usable_cores
 from treecrf.nn.byte_linear import has_byte_products
 from treecrf.parser import Config, Parser, load, load_config, set_up
 from treecrf.parser.train import Epoch, train
@@ -277,7 +278,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     arguments = parser.parse_args()
     if arguments.workers is None:  # as `treecrf parse` does with a long file
-        arguments.workers = min(6, (os.cpu_count() or 1) - 1) if arguments.device == "cuda" else 0
+        arguments.workers = min(6, usable_cores() - 1) if arguments.device == "cuda" else 0
     if arguments.copies is None:  # a GPU is done with one treebank before its workers have started
         arguments.copies = 8 if arguments.device == "cuda" else 1
     return arguments

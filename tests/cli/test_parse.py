@@ -122,6 +122,23 @@ def test_text_that_is_taken_for_conllu_says_what_to_do(
     assert line.endswith("; if this is plain text, say so with `treecrf parse --input text`")
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--text", "a dog"),
+        ("a.txt", "--topk", 2),
+        ("a.txt", "--format", "json"),
+        ("a.jsonl",),
+        ("a.txt", "--input", "jsonl"),
+    ],
+)
+def test_workers_are_refused_where_they_are_of_no_use(
+    options: tuple[object, ...], model: Path
+) -> None:
+    told = misuse("parse", *options, "-m", model, "--workers", 2)
+    assert told.startswith("--workers go from a FILE of CoNLL-U, words or text to --format conllu")
+
+
 @pytest.mark.parametrize("options", [(), ("--probs",), ("--topk", "2"), ("--workers", "1")])
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_nothing_in_nothing_out(options: tuple[str, ...], text: str, model: Path) -> None:
