@@ -140,8 +140,8 @@ def parse(
         here = (text, workers, products, onnx, None if device == "auto" else device)
         if runtime != "torch" or any(option is not None for option in here):
             raise typer.BadParameter(
-                "--engine ray takes no --text, --workers, --device, --products, --runtime or --onnx: "
-                "--concurrency and --gpus-per-worker say what it uses"
+                "--engine ray takes no --text, --workers, --device, --products, --runtime or "
+                "--onnx: --concurrency and --gpus-per-worker say what it uses"
             )
         patterns = list(files or ())
         if input not in _KINDS:
