@@ -52,6 +52,8 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@test -x $(BIN)/pip || { echo "making $(VENV) with $(PYTHON) ..."; $(PYTHON) -m venv $(VENV); }
 	@echo "installing into $(VENV) ..."
 	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@echo "compiling for this machine ..."
+	@test ! -e src/treecrf/models/en/config.toml || $(BIN)/treecrf parse --text "So that it is fast." > /dev/null
 	@touch $@
 
 test: $(INSTALLED) ## run the tests

@@ -1,9 +1,10 @@
 """How fast a parser of the second order is trained and parses, beside its encoder and SuPar.
 
 Parsing is from file to file: reading, trees by MBR, writing; a first pass is not counted. The bare
-encoder is given the batches of that pass, already on the device. SuPar is given the same sentences
-and a model of the same size, trained for as many epochs. Before a ratio is printed, the files that
-came out must have one tree for each sentence, over its words.
+encoder is given the batches of that pass, already on the device. A CPU that multiplies bytes fast
+does both in products of bytes as well. SuPar is given the same sentences and a model of the same
+size, trained for as many epochs. Before a ratio is printed, the files that came out must have one
+tree for each sentence, over its words, and those by products of bytes nearly the same heads.
 """
 
 import argparse
@@ -22,6 +23,8 @@ from benchmarks.corpus import Corpus, add_arguments, make_corpus, repeated
 from benchmarks.encoder import best_seconds, encoding_seconds, watched_batches
 from benchmarks.report import print_table, write_json
 from benchmarks.timing import machine
+from treecrf.cores import usable_cores
+from treecrf.nn.byte_linear import has_byte_products
 from treecrf.parser import Config, Parser, load, load_config, set_up
 from treecrf.parser.train import Epoch, train
 from treecrf.parser.workers import parse_with_workers
@@ -33,6 +36,8 @@ PAPER_BATCH_TOKENS = 5000
 FILE_TO_FILE = "parsing, file to file"
 SHARE = "of the encoder"
 OURS, WITH_WORKERS, THEIRS = "ours.conllu", "workers.conllu", "theirs.conllu"
+BYTES = "int8.conllu"
+LEAST_AGREEMENT = 0.98  # share of the heads that products of bytes leave as they are
 
 
 @dataclass
@@ -62,12 +67,21 @@ def main() -> None:
                 speed = training_speed(model, sized, corpus, arguments)
                 rows.append(Row(_training(tokens), "sentences/s", speed))
                 print(f"  {speed:,.0f} sentences/s", file=sys.stderr, flush=True)
-        parser = load(model, device=arguments.device)
+        parser = load(model, device=arguments.device, products="float32")
         copies = repeated(corpus, folder, arguments.copies)
         parsed = {OURS: corpus} | ({WITH_WORKERS: copies} if arguments.workers else {})
         rows += parsing_speeds(
             parser, parsed, folder, rounds=arguments.rounds, workers=arguments.workers
         )
+        if device.type == "cpu" and has_byte_products():
+            by_bytes = load(model, device=arguments.device, products="int8")
+            bytes_only = {BYTES: corpus}
+            rows += parsing_speeds(by_bytes, bytes_only, folder, rounds=arguments.rounds, workers=0)
+            parsed |= bytes_only
+            share = agreement(folder / OURS, folder / BYTES)
+            print(f"products of bytes: {share:.2%} of the heads are those of float32")
+            if share < LEAST_AGREEMENT:
+                sys.exit("products of bytes give other trees, so nothing is reported")
         for name, source in parsed.items():
             # Arcs that were lifted in training come back, and may cross.
             if wrong := wrong_trees(source, folder / name, projective=not parser.config.pseudo):
@@ -118,10 +132,11 @@ def parsing_speeds(
 ) -> list[Row]:
     """From file to file in one process and with others that read and write, and the encoder."""
     print("parsing ...", file=sys.stderr, flush=True)
+    products = "" if parser.config.products == "float32" else f", {parser.config.products}"
+    name, corpus = next(iter(corpora.items()))  # what one process parses
 
     def parse() -> None:
-        sentences = read_conllu(corpora[OURS].train)
-        write_conllu(parser.parse_stream(sentences, probs=False), folder / OURS)
+        write_conllu(parser.parse_stream(read_conllu(corpus.train), probs=False), folder / name)
 
     def parse_with_others() -> None:
         with open_target(folder / WITH_WORKERS) as write:
@@ -130,23 +145,34 @@ def parsing_speeds(
 
     with watched_batches(parser.scorer) as batches:
         parse()
-    seconds = {FILE_TO_FILE: (corpora[OURS], best_seconds(parse, parser.device, rounds=rounds))}
+    alone = FILE_TO_FILE + products
+    seconds = {alone: (corpus, best_seconds(parse, parser.device, rounds=rounds))}
     if workers:
         others = best_seconds(parse_with_others, parser.device, rounds=rounds)
         seconds[f"{FILE_TO_FILE}, {workers} workers"] = (corpora[WITH_WORKERS], others)
-    for question, (corpus, time) in seconds.items():
-        speed = f"{corpus.sentences / time:,.0f} sentences/s"
+    for question, (given, time) in seconds.items():
+        speed = f"{given.sentences / time:,.0f} sentences/s"
         print(f"  {question}: {speed}", file=sys.stderr, flush=True)
     encoding = encoding_seconds(parser.scorer, batches, parser.device, rounds=rounds)
-    encoded = corpora[OURS].words / encoding
+    encoded = corpus.words / encoding
     rows = [
         Row(question, unit, count / time)
-        for question, (corpus, time) in seconds.items()
-        for unit, count in (("sentences/s", corpus.sentences), ("words/s", corpus.words))
+        for question, (given, time) in seconds.items()
+        for unit, count in (("sentences/s", given.sentences), ("words/s", given.words))
     ]
-    rows.append(Row("the encoder alone", "words/s", encoded))
-    shares = (Row(q, SHARE, corpus.words / time / encoded) for q, (corpus, time) in seconds.items())
+    rows.append(Row("the encoder alone" + products, "words/s", encoded))
+    shares = (Row(q, SHARE, given.words / time / encoded) for q, (given, time) in seconds.items())
     return [*rows, *shares]
+
+
+def agreement(parsed: Path, other: Path) -> float:
+    """The share of the words of one file that have the same head in the other."""
+    pairs = [
+        (one, two)
+        for left, right in zip(read_conllu(parsed), read_conllu(other), strict=True)
+        for one, two in zip(left.heads, right.heads, strict=True)
+    ]
+    return sum(one == two for one, two in pairs) / len(pairs)
 
 
 def wrong_trees(corpus: Corpus, parsed: Path, *, projective: bool) -> str | None:
@@ -252,7 +278,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--json", type=Path, help="write the figures here as well")
     arguments = parser.parse_args()
     if arguments.workers is None:  # as `treecrf parse` does with a long file
-        arguments.workers = min(6, (os.cpu_count() or 1) - 1) if arguments.device == "cuda" else 0
+        arguments.workers = min(6, usable_cores() - 1) if arguments.device == "cuda" else 0
     if arguments.copies is None:  # a GPU is done with one treebank before its workers have started
         arguments.copies = 8 if arguments.device == "cuda" else 1
     return arguments

@@ -9,18 +9,18 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from treecrf.cores import usable_cores
+
 
 def machine() -> dict[str, str]:
     """Where and with what a figure was measured."""
-    facts = {
+    return {
         "commit": _commit(),
         "processor": _processor(),
         "cores": str(os.cpu_count()),
         "python": platform.python_version(),
+        "usable cores": str(usable_cores()),
     }
-    if hasattr(os, "sched_getaffinity"):  # the cores that this process may use
-        facts["usable cores"] = str(len(os.sched_getaffinity(0)))
-    return facts
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

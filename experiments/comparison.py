@@ -61,7 +61,8 @@ def compare_two(options: Options, system: System, other: System) -> str:
 
     def counts(each: System, split: Split) -> list[list[Counts]]:
         results = [options.store.load(options.run(each, seed)) for seed in options.seeds]
-        return [result.parses[split, each.decoder] for result in results if result is not None]
+        assert None not in results
+        return [result.parses[split, each.decoder] for result in results if result]
 
     found = [
         f"p = {measure(counts(system, split), counts(other, split))['LAS'].p:.2g} on {split}"

@@ -26,7 +26,9 @@ _JOINED = r"<mo>\1\2</mo>"
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that only the site has, and those at the root of the repository."""
-    sources = {str(path.relative_to(PAGES)): path for path in PAGES.rglob("*") if path.is_file()}
+    sources = {
+        path.relative_to(PAGES).as_posix(): path for path in PAGES.rglob("*") if path.is_file()
+    }
     sources |= {name: ROOT / source for name, source in ELSEWHERE.items()}
     for name, source in sorted(sources.items()):
         if source.suffix == ".md":

@@ -52,6 +52,15 @@ def test_the_script_and_the_module_are_the_same() -> None:
     assert run("--help") == run("--help", command=(str(COMMAND),))
 
 
+def test_a_shell_completes_commands() -> None:
+    shell = ("bash", "-c", f"{sys.executable} -m treecrf --show-completion; true")
+    script = run(command=shell)
+    assert "_TREECRF_COMPLETE=complete_bash" in script
+    asked = 'COMP_WORDS=(treecrf ann) COMP_CWORD=1; _treecrf_completion "$0"; echo "$COMPREPLY"'
+    answer = run(str(COMMAND), command=("bash", "-c", script + asked))
+    assert answer == "annotate\n"
+
+
 @pytest.mark.parametrize(
     "name", ["score", "compare", "data", "train", "parse", "evaluate", "annotate"]
 )

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import COMMAND, ENVIRONMENT, misuse, problem, treecrf
+from treecrf.cli.corpus import tell_problems
+from treecrf.parser import ParserError
 from treecrf.treebank import write_conllu
 from treecrf.treebank.generator import generate_treebank
 
@@ -123,19 +125,39 @@ def test_a_worker_that_dies_loses_nothing(model: Path, tmp_path: Path) -> None:
     assert_local(model, corpus, output)
 
 
-def test_what_is_wrong_with_one_file_is_told_when_the_others_are_done(
+def test_what_is_wrong_with_a_file_is_told_when_the_others_are_done(
     model: Path, tmp_path: Path
 ) -> None:
     corpus, output = tmp_path / "corpus", tmp_path / "out"
     corpus.mkdir()
     for number in range(2):
         write_conllu(generate_treebank(5, seed=number), corpus / f"good{number}.conllu")
-    (corpus / "bad.conllu").write_text("1\tbad\n\n")
+    for name in ("bad", "worse"):
+        (corpus / f"{name}.conllu").write_text("1\tbad\n\n")
     code, printed, complaints = finish(start(model, corpus, output, "--concurrency", "1"))
     assert (code, printed) == (2, "")
-    assert complaints.startswith(f"{corpus}/bad.conllu:1: 10 columns expected")
-    assert complaints.endswith("; 1 of 3 files could not be parsed, the others are done\n")
+    *told, last = complaints.splitlines()
+    for line, name in zip(sorted(told), ("bad", "worse"), strict=True):
+        assert line.startswith(f"{corpus}/{name}.conllu:1: 10 columns expected")
+    assert last == "2 of 4 files could not be parsed, the others are done"
     assert sorted(path.name for path in output.glob("[!.]*")) == ["good0.conllu", "good1.conllu"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "total", "last"),
+    [
+        (20, 30, "20 of 30 files could not be parsed, the others are done"),
+        (1_021, 1_021, "1,021 of 1,021 files could not be parsed"),
+    ],
+)
+def test_of_many_files_that_are_wrong_some_are_named(
+    wrong: int, total: int, last: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(ParserError, match=f"^{last}$"):
+        tell_problems([f"file{number}: wrong" for number in range(wrong)], total)
+    told = capsys.readouterr().err.splitlines()
+    more = ["... and 1,001 more"] if wrong > 20 else []
+    assert told == [*(f"file{number}: wrong" for number in range(20)), *more]
 
 
 def test_options_that_do_not_go_together(model: Path, tmp_path: Path) -> None:
@@ -145,9 +167,10 @@ def test_options_that_do_not_go_together(model: Path, tmp_path: Path) -> None:
     assert misuse(*ray, "-", "-o", tmp_path).startswith("--engine ray goes from files")
     told = misuse(*ray, "a.txt", "-o", tmp_path, "--format", "svg")
     assert told == "--engine ray writes conllu or json, and no svg"
-    assert "takes no --text, --workers, --device or --runtime" in misuse(
-        *ray, "a.txt", "--device", "cpu"
-    )
+    for option in (("--device", "cpu"), ("--onnx", "graph.onnx"), ("--workers", 2)):
+        assert "takes no --text, --workers, --device, --products, --runtime or --onnx" in misuse(
+            *ray, "a.txt", *option
+        )
     here = ("parse", "-m", model)
     assert misuse(*here, "a.txt", "b.txt").startswith("give one FILE; several go with --engine ray")
     assert "a pattern of files goes with --engine ray" in misuse(*here, "--input", "corpus/*.txt")
@@ -155,6 +178,98 @@ def test_options_that_do_not_go_together(model: Path, tmp_path: Path) -> None:
     assert problem(*ray, f"{tmp_path}/*.txt", "-o", tmp_path / "out").endswith(
         "no such file; quote a pattern, as in 'corpus/*.txt'"
     )
+
+
+def test_gpus_that_a_worker_cannot_have(model: Path, tmp_path: Path) -> None:
+    words, output = tmp_path / "words.txt", tmp_path / "out"
+    words.write_text("a dog\n")
+    ray = ("parse", words, "-m", model, "--engine", "ray", "-o", output, "--gpus-per-worker")
+    assert problem(*ray, "1.5").startswith("--gpus-per-worker 1.5: workers share a GPU (0.5) or")
+    assert not output.exists()
+    # More than any machine has, and in a process of its own, since Ray stays in one.
+    command = [*COMMAND, *map(str, ray), "1000"]
+    result = subprocess.run(
+        command, capture_output=True, text=True, env=ENVIRONMENT, timeout=PATIENCE
+    )
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.startswith("--gpus-per-worker 1000, and no machine of the Ray cluster has")
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "problem_says", "told"),
+    [
+        ((), "no room\nat all", "Ray cannot be started on this machine: no room"),
+        ((), "", "Ray cannot be started on this machine: RuntimeError"),
+        (
+            ("--address", "here:1"),
+            "no answer",
+            "no Ray cluster at 'here:1': no answer; without --address one is started on this "
+            "machine",
+        ),
+    ],
+)
+def test_ray_that_does_not_start(
+    options: tuple[str, ...],
+    problem_says: str,
+    told: str,
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(**_: object) -> None:
+        assert os.environ["RAY_USAGE_STATS_ENABLED"] == "0"
+        raise RuntimeError(problem_says)
+
+    monkeypatch.setattr("ray.init", fail)
+    monkeypatch.delenv("RAY_USAGE_STATS_ENABLED", raising=False)
+    (tmp_path / "words.txt").write_text("a dog\n")
+    ray = ("parse", f"{tmp_path}/*.txt", "-m", model, "--engine", "ray", "-o", tmp_path / "out")
+    assert problem(*ray, *options) == told
+    assert "RAY_USAGE_STATS_ENABLED" not in os.environ
+
+
+OWN_RAY = """
+import logging, os, sys
+from pathlib import Path
+import ray
+from ray.data import DataContext
+from treecrf.integrations.ray import Corpus, Pool
+from treecrf.parser import ParserError
+from treecrf.parser.files import FileOptions
+
+def settings():
+    shown = DataContext.get_current()
+    logged = logging.getLogger("ray.data").level
+    return shown.enable_progress_bars, shown.print_on_execution_start, logged, dict(os.environ)
+
+model, words, output = sys.argv[1:]
+corpus = Corpus(Path(model), [words], output=Path(output), options=FileOptions())
+ray.init(address="local", num_cpus=1, include_dashboard=False, log_to_driver=False)
+before = settings()
+try:
+    list(corpus.parse(Pool(address="auto")))
+except ParserError as error:
+    print(error)
+print([shard.sentences for shard in corpus.parse(Pool(gpus_per_worker=0))])
+print(ray.is_initialized(), settings() == before)
+ray.shutdown()
+"""
+
+
+def test_a_ray_that_runs_already_is_left_as_it_is(model: Path, tmp_path: Path) -> None:
+    words = tmp_path / "words.txt"
+    words.write_text("a dog\n")
+    result = subprocess.run(
+        [sys.executable, "-c", OWN_RAY, str(model), str(words), str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=ENVIRONMENT | {"RAY_USAGE_STATS_ENABLED": "0"},
+        timeout=PATIENCE,
+    )
+    refused, parsed, after = result.stdout.splitlines()
+    assert refused.startswith("Ray is connected to a cluster already: leave out the address 'auto'")
+    assert (parsed, after) == ("[1]", "True True")
 
 
 def test_without_ray_the_extra_is_named(model: Path, tmp_path: Path) -> None:

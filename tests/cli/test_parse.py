@@ -122,10 +122,36 @@ def test_text_that_is_taken_for_conllu_says_what_to_do(
     assert line.endswith("; if this is plain text, say so with `treecrf parse --input text`")
 
 
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--text", "a dog"),
+        ("a.txt", "--topk", 2),
+        ("a.txt", "--format", "json"),
+        ("a.jsonl",),
+        ("a.txt", "--input", "jsonl"),
+    ],
+)
+def test_workers_are_refused_where_they_are_of_no_use(
+    options: tuple[object, ...], model: Path
+) -> None:
+    told = misuse("parse", *options, "-m", model, "--workers", 2)
+    assert told.startswith("--workers go from a FILE of CoNLL-U, words or text to --format conllu")
+
+
 @pytest.mark.parametrize("options", [(), ("--probs",), ("--topk", "2"), ("--workers", "1")])
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_nothing_in_nothing_out(options: tuple[str, ...], text: str, model: Path) -> None:
     assert treecrf("parse", "-", "--model", model, *options, stdin=text).stdout == ""
+
+
+def test_products_by_name(model: Path) -> None:
+    found = treecrf("parse", GOLDEN, "--model", model, "--products", "int8", "--device", "cpu")
+    assert [sentence.forms for sentence in parsed(found.stdout)] == [
+        sentence.forms for sentence in read_conllu(GOLDEN)
+    ]
+    told = misuse("parse", GOLDEN, "--model", model, "--products", "int8", "--runtime", "onnx")
+    assert told.startswith("--runtime onnx takes no --products")
 
 
 def test_packed_files(model: Path, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from treecrf.nn.fused_lstm import (
     use_fused_lstm,
 )
 from treecrf.nn.lstm_tiles import Share, Tile, fit_memory, share_out, use_tiles
+from treecrf.nn.precision import FAST, product_precision, set_product_precision
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 FEATURES = 6
@@ -198,10 +199,10 @@ def test_the_library_reads_what_the_kernels_cannot() -> None:
 
 @pytest.fixture
 def tensor_cores() -> Iterator[None]:
-    before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high")
+    before = product_precision()
+    set_product_precision(FAST)
     yield
-    torch.set_float32_matmul_precision(before)
+    set_product_precision(before)
 
 
 @needs_gpu

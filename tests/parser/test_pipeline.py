@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.parser.models import random_parser, sentence_of, with_loss
 from treecrf.parser import ParserError, pipeline
 from treecrf.parser.pipeline import Ahead, pipelined, windows
+from treecrf.parser.stopping import stop_of_thread
 from treecrf.treebank import Sentence
 
 SETTING: ContextVar[str] = ContextVar("setting", default="plain")
@@ -190,3 +191,20 @@ def test_what_fails_ahead_fails_where_it_is_taken() -> None:
                 ahead.take()
     finally:
         SETTING.reset(token)
+
+
+def test_what_nobody_waits_for_is_not_computed_to_its_end(no_thread_is_left: None) -> None:
+    began = threading.Event()
+
+    def work(item: int) -> int:
+        check = stop_of_thread()
+        if item:
+            began.set()
+            while True:  # until it is stopped
+                check()
+        return item
+
+    stream = pipelined(range(3), work)
+    assert next(stream) == 0
+    assert began.wait(10)
+    stream.close()

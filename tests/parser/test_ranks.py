@@ -73,6 +73,15 @@ def test_the_losses_of_parts_add_up(loss: str) -> None:
         torch.testing.assert_close(weights.grad, gradient)
 
 
+def test_a_group_of_one_process_changes_no_gradients() -> None:
+    weights = [torch.ones(2, requires_grad=True), torch.ones(3, requires_grad=True)]
+    loss = weights[0].sum()
+    loss.backward()
+    assert Ranks(0, 1, connected=True).add_gradients(weights, loss) is loss
+    assert weights[0].grad is not None
+    assert weights[1].grad is None  # of zeros, Adam would make a step
+
+
 def test_one_process_is_no_group() -> None:
     rows = np.arange(5)
     assert ALONE.leads

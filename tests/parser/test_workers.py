@@ -4,6 +4,7 @@ import io
 import re
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -104,21 +105,84 @@ def test_heads_that_no_tree_has_name_the_sentence(tmp_path: Path) -> None:
         list(parse_with_workers(random_parser(CONFIG), path, workers=1, keep_heads=True))
 
 
-def test_a_worker_that_dies_is_an_error(treebank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    started = []
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """The processes that have been started."""
+    processes: list[subprocess.Popen[bytes]] = []
 
     class Remembered(subprocess.Popen[bytes]):
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
-            started.append(self)
+            processes.append(self)
 
     monkeypatch.setattr(subprocess, "Popen", Remembered)
+    return processes
+
+
+def test_a_worker_that_dies_is_an_error(
+    treebank: Path, started: list[subprocess.Popen[bytes]]
+) -> None:
     pieces = parse_with_workers(random_parser(CONFIG), treebank, workers=1)
     next(pieces)
     for process in started:
         process.kill()
     with pytest.raises(ParserError, match="has ended"):
         list(pieces)
+
+
+def test_an_early_stop_leaves_nothing_behind(
+    treebank: Path, started: list[subprocess.Popen[bytes]]
+) -> None:
+    threads = threading.active_count()
+    pieces = parse_with_workers(random_parser(CONFIG), treebank, workers=2)
+    next(pieces)
+    pieces.close()
+    assert len(started) == 2
+    assert [process.poll() for process in started] == [0, 0]
+    assert threading.active_count() == threads
+
+
+def test_a_worker_that_cannot_be_started_leaves_nothing_behind(
+    treebank: Path, started: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start = subprocess.Popen
+
+    def start_one(*arguments: Any, **options: Any) -> subprocess.Popen[bytes]:
+        if started:
+            raise OSError("no more processes")
+        return start(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", start_one)
+    with pytest.raises(OSError, match="no more processes"):
+        list(parse_with_workers(random_parser(CONFIG), treebank, workers=2))
+    assert [process.poll() for process in started] == [0]
+
+
+def test_what_is_no_answer_is_an_error(treebank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "import os; os.write(1, b'Intel MKL WARNING\n')"
+    monkeypatch.setattr(module, "_PROGRAM", program)
+    with pytest.raises(ParserError, match="has ended"):
+        list(parse_with_workers(random_parser(CONFIG), treebank, workers=1))
+
+
+def test_what_a_worker_prints_is_no_answer(
+    treebank: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    shouting = "import os, treecrf.parser.worker as w; r = w._Worker.read; "
+    shouting += "w._Worker.read = lambda *a: (os.write(1, b'shout\\n'), r(*a))[1]; w.serve()"
+    monkeypatch.setattr(module, "_PROGRAM", shouting)
+    pieces = list(parse_with_workers(random_parser(CONFIG), treebank, workers=1))
+    assert len(pieces) > 5
+    assert "shout" in capfd.readouterr().err
+
+
+def test_a_worker_imports_nothing_from_where_the_data_is(
+    treebank: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (treebank.parent / "dataclasses.py").write_text("raise SystemExit('not this one')")
+    monkeypatch.chdir(treebank.parent)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+    assert list(parse_with_workers(random_parser(CONFIG), treebank, workers=1))
 
 
 def test_a_worker_loads_no_torch() -> None:

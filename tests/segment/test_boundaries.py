@@ -35,11 +35,18 @@ def test_dashes_and_emoji_are_apart(text: str, expected: list[str]) -> None:
     assert pieces(text, everywhere=False) == expected
 
 
-@pytest.mark.parametrize("picture", ["❤️", "👍🏽", "👨‍👩‍👧", "1️⃣", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "🏳️‍🌈"])
+@pytest.mark.parametrize("picture", ["❤️", "👍🏽", "👨‍👩‍👧", "1️⃣", "🏴󠁧󠁢󠁳󠁣󠁴󠁿", "🏳️‍🌈", "🇩🇪"])
 def test_a_picture_is_not_cut(picture: str) -> None:
     assert pieces(f"a{picture}b", everywhere=True) == ["a", picture, "b"]
 
 
+def test_flags_are_apart_from_each_other() -> None:
+    assert pieces("🇩🇪🇫🇷🇺", everywhere=True) == ["🇩🇪", "🇫🇷", "🇺"]
+
+
 @pytest.mark.parametrize("text", ["a dog.", "क्‍ष", "Zürich", ""])
-def test_all_else_is_the_network_s(text: str) -> None:
-    assert pieces(text, everywhere=False) == [text]
+@pytest.mark.parametrize("after", ["", " —", " 😀"])  # whatever else is in the text
+def test_all_else_is_the_network_s(text: str, after: str) -> None:
+    expected = [f"{text} ", after[-1]] if after else [text]
+    assert pieces(text + after, everywhere=False) == expected
+    assert pieces(text + after, everywhere=True) == (list(text + after) or [""])

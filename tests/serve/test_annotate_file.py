@@ -1,5 +1,6 @@
 """The file that annotation writes: partial trees, whole at every moment, and nobody else's."""
 
+import errno
 import fcntl
 import os
 import signal
@@ -116,6 +117,17 @@ def test_without_locks_there_is_one_clean_error(
     with pytest.raises(TreebankError, match="this system has no locks that end with a process"):
         Annotations(tmp_path / "out.conllu")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_without_locks_is_not_another_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flock(file: IO[str], operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", flock)
+    with pytest.raises(TreebankError, match=r"cannot be locked there .* on another disk"):
+        Annotations(tmp_path / "out.conllu")
 
 
 def test_a_process_killed_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> None:

@@ -185,6 +185,14 @@ def test_what_is_no_json_is_refused(
     assert problem in answer.json()["detail"]
 
 
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "Application/JSON"])
+def test_a_type_may_have_parameters(client: TestClient, kind: str) -> None:
+    headers = {"Content-Type": kind}
+    assert client.post("/api/parse", content=b'{"text": "a"}', headers=headers).status_code == 200
+    answer = client.post("/api/parse", content=b"[]", headers=headers)
+    assert answer.json()["detail"].endswith("; this is no object")
+
+
 @pytest.mark.parametrize(
     ("headers", "sent"),
     [

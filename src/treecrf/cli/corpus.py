@@ -1,7 +1,7 @@
 """`treecrf parse --engine ray`: the files of a corpus, on a cluster."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import typer
 
@@ -12,7 +12,9 @@ from treecrf.parser.errors import ParserError
 if TYPE_CHECKING:
     from treecrf.parser.files import FileOptions
 
-__all__ = ["parse_corpus"]
+__all__ = ["parse_corpus", "tell_problems"]
+
+_TOLD = 20  # of a corpus that is wrong as a whole, nobody reads more
 
 
 def parse_corpus(
@@ -37,16 +39,27 @@ def parse_corpus(
         from treecrf.integrations.ray import Corpus, Pool
     from treecrf.cli.console import counted, track
 
-    corpus = Corpus(model, patterns, output=Path(output), options=options, format=format)
     pool = Pool(address, concurrency, gpus_per_worker)
+    corpus = Corpus(model, patterns, output=Path(output), options=options, format=format)
     total = len(corpus.left)
     sentences, problems = 0, []
     for shard in track(corpus.parse(pool), counted(total, "file"), total=total):
         sentences += shard.sentences
         problems += [shard.problem] if shard.problem else []
     if problems:
-        more = f"; {len(problems):,} of {total:,} files could not be parsed, the others are done"
-        raise ParserError(problems[0] + (more if total > 1 else ""))
+        tell_problems(problems, total)
     done = len(corpus.shards) - total
     before = f"; {counted(done, 'file')} had been parsed before" if done else ""
     typer.echo(f"parsed {counted(total, 'file')}, {counted(sentences, 'sentence')}{before}")
+
+
+def tell_problems(problems: list[str], total: int) -> NoReturn:
+    """A line for each file that could not be parsed, and then how many of them there are."""
+    if total == 1:
+        raise ParserError(problems[0])
+    for problem in problems[:_TOLD]:
+        typer.echo(problem, err=True)
+    if len(problems) > _TOLD:
+        typer.echo(f"... and {len(problems) - _TOLD:,} more", err=True)
+    others = "" if len(problems) == total else ", the others are done"
+    raise ParserError(f"{len(problems):,} of {total:,} files could not be parsed{others}")

@@ -5,8 +5,9 @@ from typing import Annotated
 import typer
 
 from treecrf.parser.options import Decoder as DecoderName
+from treecrf.parser.options import Products as ProductsName
 
-__all__ = ["Decoder", "Device", "Model"]
+__all__ = ["Decoder", "Device", "Model", "Products"]
 
 Model = Annotated[
     str | None,
@@ -23,4 +24,11 @@ Device = Annotated[
 Decoder = Annotated[
     DecoderName | None,
     typer.Option(help="How to choose the tree; without it, as the model was trained to."),
+]
+Products = Annotated[
+    ProductsName | None,
+    typer.Option(
+        help="What numbers a CPU multiplies; int8 is faster where it has VNNI, and rounds.",
+        show_default="as the model says",
+    ),
 ]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast, get_args
 import typer
 
 from treecrf.cli.formats import OutputFormat, default_format, write_trees
-from treecrf.cli.options import Decoder, Device, Model
+from treecrf.cli.options import Decoder, Device, Model, Products
 from treecrf.cli.runtimes import OnnxGraph, Runtime, load_parser
+from treecrf.cores import usable_cores
 from treecrf.parser.options import InputKind
 
 if TYPE_CHECKING:
@@ -86,6 +87,7 @@ def parse(
         str, typer.Option(metavar="NAME", help="Where JSON lines and Parquet have their text.")
     ] = "text",
     device: Device = "auto",
+    products: Products = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -135,10 +137,11 @@ def parse(
         write_probs=probs,
     )
     if engine == "ray":
-        if text is not None or workers is not None or device != "auto" or runtime != "torch":
+        here = (text, workers, products, onnx, None if device == "auto" else device)
+        if runtime != "torch" or any(option is not None for option in here):
             raise typer.BadParameter(
-                "--engine ray takes no --text, --workers, --device or --runtime: --concurrency and "
-                "--gpus-per-worker say what it uses"
+                "--engine ray takes no --text, --workers, --device, --products, --runtime or "
+                "--onnx: --concurrency and --gpus-per-worker say what it uses"
             )
         patterns = list(files or ())
         if input not in _KINDS:
@@ -171,7 +174,12 @@ def parse(
         raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
     if files and len(files) > 1:
         raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
-    parser = load_parser(model, device=device, runtime=runtime, onnx=onnx)
+    if workers and not (files and _workers_take(files[0], options, written)):
+        raise typer.BadParameter(
+            "--workers go from a FILE of CoNLL-U, words or text to --format conllu, and take no "
+            "--topk"
+        )
+    parser = load_parser(model, device=device, products=products, runtime=runtime, onnx=onnx)
     if text is not None and options.input == "auto":  # nobody types CoNLL-U
         options = replace(options, input="text" if parser.has_segmenter else "tokens")
     _parse_here(
@@ -195,16 +203,21 @@ def _parse_here(
     workers: int | None,
 ) -> None:
     from treecrf.parser.files import parse_file
-    from treecrf.treebank.documents import document_file
 
-    known = options.input in ("auto", "conllu", "tokens", "text") and options.topk is None
-    if isinstance(source, str) and known and format == "conllu":
-        kind = document_file(source) if options.input == "auto" else None
+    if isinstance(source, str) and _workers_take(source, options, format):
         workers = _useful_workers(source, parser) if workers is None else workers
-        if workers and kind is None:
+        if workers:
             _parse_with_workers(parser, source, output, workers=workers, options=options)
             return
     write_trees(parse_file(parser, source, options), output, format=format)
+
+
+def _workers_take(file: str, options: "FileOptions", format: OutputFormat) -> bool:
+    """Whether other processes can read and write this."""
+    from treecrf.treebank.documents import document_file
+
+    kind = document_file(file) if options.input == "auto" else options.input
+    return kind not in ("jsonl", "parquet") and options.topk is None and format == "conllu"
 
 
 def _parse_with_workers(
@@ -232,4 +245,4 @@ def _useful_workers(file: str, parser: "Parser") -> int:
     """As many as keep a GPU busy, where there is one and the file is worth starting them."""
     if parser.device.type != "cuda" or not os.path.isfile(file):
         return 0
-    return min(6, (os.cpu_count() or 1) - 1) if os.path.getsize(file) > 4_000_000 else 0
+    return min(6, usable_cores() - 1) if os.path.getsize(file) > 4_000_000 else 0

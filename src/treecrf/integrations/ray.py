@@ -11,9 +11,10 @@ from typing import Any
 
 import ray
 import ray.data
-from ray.data import ActorPoolStrategy, DataContext
+from ray.data import ActorPoolStrategy
 from ray.exceptions import RayError
 
+from treecrf.cores import usable_cores
 from treecrf.integrations.shards import Shard, ShardFormat, claim_folder, find_shards, unfinished
 from treecrf.nn.storage import remove_temporary
 from treecrf.parser import ParserError, load
@@ -34,11 +35,18 @@ class Pool:
     """The workers to ask a cluster for."""
 
     address: str | None = None
-    """Of the cluster; None starts one on this machine."""
+    """Of the cluster; None is the one that Ray is connected to, else one that is started here."""
     concurrency: int | None = None
     """Workers; None is as many as there are cores, or GPUs."""
     gpus_per_worker: float | None = None
     """None is one where the cluster has GPUs."""
+
+    def __post_init__(self) -> None:
+        gpus = self.gpus_per_worker
+        if gpus is not None and not (0 <= gpus <= 1 or (gpus > 1 and float(gpus).is_integer())):
+            raise ParserError(
+                f"--gpus-per-worker {gpus:g}: workers share a GPU (0.5) or have whole ones (2)"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,31 +84,37 @@ class Corpus:
         if not self.left:
             return
         pool = pool or Pool()
-        started = _connect(pool)
         try:
-            yield from self._run(pool)
+            with _connected(pool):
+                yield from self._run(pool)
         except RayError as error:
-            problem = str(error).strip().splitlines()[-1]
             raise ParserError(
-                f"Ray gave up: {problem}; the same command goes on with the files that are left"
+                f"Ray gave up: {_lines(error)[-1]}; the same command goes on with the files that "
+                "are left"
             ) from None
-        finally:
-            if started:
-                ray.shutdown()
 
     def _run(self, pool: Pool) -> Iterator[ParsedShard]:
         resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
         gpus = pool.gpus_per_worker
         if gpus is None:
             gpus = 1.0 if resources.get("GPU") else 0.0
+        # A worker that fits nowhere would be waited for without end.
+        nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
+        most = max(node["Resources"].get("GPU", 0) for node in nodes if node["Alive"])
+        if gpus > most:
+            raise ParserError(
+                f"--gpus-per-worker {gpus:g}, and no machine of the Ray cluster has more than "
+                f"{most:g}; 0 has them parse on CPUs"
+            )
         has = resources.get("GPU", 0) / gpus if gpus else resources.get("CPU", 1)
         workers = min(pool.concurrency or max(1, int(has)), len(self.left))
-        _be_quiet()
         # A block a file: a task is one file, which is tried again if its worker dies.
         files = ray.data.from_items(
             [{"source": shard.source, "target": shard.target} for shard in self.left],
             override_num_blocks=len(self.left),
         )
+        files.context.enable_progress_bars = False  # progress is the command's to show
+        files.context.print_on_execution_start = False
         parsed = files.map_batches(
             _Worker,
             fn_constructor_kwargs={
@@ -163,27 +177,64 @@ class _Worker:
         return count, ""
 
 
-def _connect(pool: Pool) -> bool:
-    """Join the cluster at the address or start one here; whether that was done."""
+@contextlib.contextmanager
+def _connected(pool: Pool) -> Iterator[None]:
+    """In the cluster at the address, or in one that is started here; where Ray is, as it is."""
     if ray.is_initialized():
-        return False
-    # What is told to others is for those who run a cluster to decide, not for a command.
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")
-    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+        if pool.address is not None:
+            raise ParserError(
+                f"Ray is connected to a cluster already: leave out the address {pool.address!r}, "
+                "or call ray.shutdown() first"
+            )
+        yield
+        return
     try:
-        with _silence():
-            if pool.address is not None:
-                ray.init(address=pool.address, **quiet)
-            else:
-                cores = max(os.cpu_count() or 1, pool.concurrency or 1)
-                ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
-    except (ConnectionError, RayError, ValueError) as error:
-        raise ParserError(
-            f"no Ray cluster at {pool.address!r}: {str(error).splitlines()[0]}; without --address "
-            "one is started on this machine"
-        ) from None
-    return True
+        _start(pool)
+    except Exception as error:  # some of Ray's have no class of their own
+        problem = f"Ray cannot be started on this machine: {_lines(error)[0]}"
+        if pool.address is not None:
+            problem = (
+                f"no Ray cluster at {pool.address!r}: {_lines(error)[0]}; without --address one is "
+                "started on this machine"
+            )
+        raise ParserError(problem) from None
+    log = logging.getLogger("ray.data")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        ray.shutdown()
+        log.setLevel(level)
+
+
+def _start(pool: Pool) -> None:
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    with _environment(), _silence():
+        if pool.address is not None:
+            ray.init(address=pool.address, **quiet)
+        else:
+            cores = max(usable_cores(), pool.concurrency or 1)
+            ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
+
+
+def _lines(error: Exception) -> list[str]:
+    """What an error says; its name where it says nothing."""
+    return str(error).strip().splitlines() or [type(error).__name__]
+
+
+@contextlib.contextmanager
+def _environment() -> Iterator[None]:
+    """What Ray and its processes are to find in the environment when they start."""
+    # What is told to others is for those who run a cluster to decide, not for a command.
+    wanted = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
+    added = [name for name in wanted if name not in os.environ]
+    os.environ.update({name: wanted[name] for name in added})
+    try:
+        yield
+    finally:
+        for name in added:
+            os.environ.pop(name, None)
 
 
 @contextlib.contextmanager
@@ -201,11 +252,3 @@ def _silence() -> Iterator[None]:
     finally:
         os.dup2(kept, 2)
         os.close(kept)
-
-
-def _be_quiet() -> None:
-    """Progress is the command's to show."""
-    context = DataContext.get_current()
-    context.enable_progress_bars = False
-    context.print_on_execution_start = False
-    logging.getLogger("ray.data").setLevel(logging.ERROR)

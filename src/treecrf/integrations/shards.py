@@ -106,7 +106,8 @@ def claim_folder(output: Path, model: Path, *, options: FileOptions, format: Sha
 def unfinished(shards: Sequence[Shard]) -> list[Shard]:
     """Those that are still to do, the largest first, so that no worker is left with it at the end.
 
-    What a killed worker has left of them is removed.
+    What a killed worker has left of them is removed, and so would be what another run is writing:
+    a folder is for one at a time.
     """
     left = [shard for shard in shards if not shard.done]
     for shard in left:

@@ -3,6 +3,9 @@
 import torch
 from torch import Tensor, nn
 
+from treecrf.nn.byte_form import ByteForm
+from treecrf.nn.byte_linear import ByteProduct
+
 __all__ = ["BiaffineArcs", "BiaffineLabels", "TriaffineSiblings", "with_one"]
 
 
@@ -29,12 +32,20 @@ class BiaffineArcs(nn.Module):
     def __init__(self, size: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(size + 1, size))
+        self.rounded: ByteProduct | None = None
+
+    def use_bytes(self) -> None:
+        """Multiply bytes from now on: for a CPU, without gradients."""
+        self.rounded = ByteProduct(self.weight[:-1].T, self.weight[-1])
 
     def forward(self, dependents: Tensor, heads: Tensor) -> Tensor:
         """Scores `[batch, dependent, head]` from two `[batch, token, feature]`."""
-        # The bias of a head is the same for all dependents: a row added, not a column of ones.
-        matrix, bias = self.weight.split([self.weight.shape[1], 1])
-        weighted = torch.addmm(bias, dependents.flatten(0, 1), matrix).view(dependents.shape)
+        if self.rounded is not None:
+            weighted = self.rounded(dependents)
+        else:
+            # The bias of a head is the same for all dependents: a row added, not a column of ones.
+            matrix, bias = self.weight.split([self.weight.shape[1], 1])
+            weighted = torch.addmm(bias, dependents.flatten(0, 1), matrix).view(dependents.shape)
         return torch.bmm(weighted, heads.transpose(1, 2))
 
 
@@ -44,9 +55,16 @@ class BiaffineLabels(nn.Module):
     def __init__(self, size: int, labels: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(labels, size + 1, size + 1))
+        self.rounded: ByteForm | None = None
+
+    def use_bytes(self) -> None:
+        """Multiply bytes from now on: for a CPU, without gradients."""
+        self.rounded = ByteForm(self.weight[..., :-1], self.weight[..., -1])
 
     def forward(self, dependents: Tensor, heads: Tensor) -> Tensor:
         """Scores `[arc, label]` of arcs whose ends are two `[arc, feature]`."""
+        if self.rounded is not None:
+            return self.rounded(heads.unsqueeze(1), with_one(dependents).unsqueeze(1)).flatten(1)
         labels, size, _ = self.weight.shape
         by_head = self.weight.flatten(0, 1).t()
         scores = []
@@ -67,12 +85,19 @@ class TriaffineSiblings(nn.Module):
         self.weight = nn.Parameter(
             torch.zeros(size, size + 1, size + 1)
         )  # [head, sibling, dependent]
+        self.rounded: ByteForm | None = None
+
+    def use_bytes(self) -> None:
+        """Multiply bytes from now on: for a CPU, without gradients."""
+        self.rounded = ByteForm(self.weight.permute(2, 1, 0))
 
     def pairs(self, heads: Tensor, siblings: Tensor) -> Tensor:
         """What a head and a sibling leave of the form, `[batch, head, sibling, feature + 1]`.
 
         The dot product of `pairs[i, k]` and `[m_j; 1]` is s(i, k, j).
         """
+        if self.rounded is not None:
+            return self.rounded(heads, with_one(siblings))
         batch, tokens, size = heads.shape
         expanded = with_one(siblings).unsqueeze(1).expand(-1, tokens, -1, -1)
         expanded = expanded.reshape(-1, tokens, size + 1)

@@ -32,8 +32,8 @@ class BiLSTM(nn.Module):
         sentences = int(batch_sizes[0])
         # Masks of all layers are drawn together: a GPU would wait for the host to ask for each.
         kept = self.between.masks(tokens, sentence, (len(self.layers), sentences, 2 * self.size))
-        masked = self.training and self.recurrent_dropout > 0
-        if masked:
+        columns = None
+        if self.training and self.recurrent_dropout:
             # One mask of the state for the whole batch is the same as columns of the recurrent
             # weights set to zero, so a layer stays one call of the library.
             shape = (len(self.layers), 2, self.size)
@@ -41,17 +41,25 @@ class BiLSTM(nn.Module):
         fused = can_fuse(tokens, self.size)
         if fused:
             steps = packed_steps(batch_sizes, tokens.device)
-        elif masked:
+        elif columns is not None:
             start = tokens.new_zeros(2, sentences, self.size)
         for number, layer in enumerate(self.layers):
             weights = lstm_weights(layer)
-            if masked:
+            if columns is not None:
                 weights = _MaskedWeights.apply(columns[number], *weights)
             if fused:
                 tokens = fused_lstm(tokens, steps, weights)
-            elif masked:
+            elif columns is not None:
                 tokens = torch.lstm(
-                    tokens, batch_sizes, (start, start), weights, True, 1, 0.0, True, True
+                    tokens,
+                    batch_sizes,
+                    (start, start),
+                    weights,
+                    has_biases=True,
+                    num_layers=1,
+                    dropout=0.0,
+                    train=True,
+                    bidirectional=True,
                 )[0]
             else:
                 tokens = layer(PackedSequence(tokens, batch_sizes))[0].data

@@ -1,45 +1,102 @@
 """Linear layers whose products are those of bytes: several times faster where a CPU has VNNI."""
 
 from functools import cache
+from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-__all__ = ["ByteLinear", "has_byte_products", "scale_of_rows", "use_byte_products"]
+from treecrf.ops.threads import run_in_threads
+
+if TYPE_CHECKING:
+    from treecrf.ops.byte_products import Weights
+
+__all__ = [
+    "PRODUCTS_PER_NANOSECOND",
+    "ByteLinear",
+    "ByteProduct",
+    "byte_weights",
+    "has_byte_products",
+    "scale_of_rows",
+]
+
+PRODUCTS_PER_NANOSECOND = 150.0
+"""About so many bytes are multiplied by one thread."""
 
 _LARGEST = 127
+_ROWS = 48  # that one thread takes at once
+
+
+class ByteProduct:
+    """A product with weights `[output, input]` that are rounded to whole numbers of -127 to 127.
+
+    Each output has a scale of its own, and so has each row of the input, which is rounded as well:
+    what comes out of a row depends on no other.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
+        self.outputs, self.inputs = weight.shape
+        self.weights = byte_weights(weight)
+        self.bias = np.zeros(len(self.weights[1]), np.float32)
+        if bias is not None:
+            self.bias[: self.outputs] = bias.detach().numpy()
+
+    def __call__(self, inputs: Tensor) -> Tensor:
+        """Outputs `[..., output]` of inputs `[..., input]` on the CPU; no gradient."""
+        from treecrf.ops.byte_products import multiply
+
+        rows = inputs.detach().reshape(-1, self.inputs).contiguous().numpy()
+        outputs = torch.empty(len(rows), self.outputs)
+        found = outputs.numpy()
+
+        def task(pieces: npt.NDArray[np.int64]) -> None:
+            for piece in pieces:
+                part = slice(piece * _ROWS, (piece + 1) * _ROWS)
+                multiply(rows[part], self.weights, self.bias, found[part])
+
+        if torch.get_num_threads() == 1:  # then weights go by once for all rows
+            multiply(rows, self.weights, self.bias, found)
+        else:
+            cost = _ROWS * self.inputs * self.outputs / PRODUCTS_PER_NANOSECOND
+            run_in_threads(task, [cost] * -(-len(rows) // _ROWS))
+        return outputs.view(*inputs.shape[:-1], self.outputs)
 
 
 class ByteLinear(nn.Linear):
-    """A linear layer that rounds weights and inputs to whole numbers of -127 to 127.
+    """A linear layer by a `ByteProduct`.
 
-    Each output has a scale of its own, and so has each row of the input: what comes out of a row
-    depends on no other. The weights stay as they were in `state_dict`; on a GPU they are used.
+    The weights stay as they were in `state_dict`; on a GPU they are used.
     """
 
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__(linear.in_features, linear.out_features, device="meta")
         self.weight, self.bias = linear.weight, linear.bias
-        weight = linear.weight.detach()
-        scale = scale_of_rows(weight)
-        rounded = (weight / scale).round().to(torch.int8)
-        self.register_buffer("rounded", rounded.t().contiguous(), persistent=False)
-        self.register_buffer("scale", scale.flatten(), persistent=False)
-        self.rounded: Tensor  # [input, output]
-        self.scale: Tensor  # [output]
+        self.product = ByteProduct(linear.weight, linear.bias)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """Outputs `[..., output]` of inputs `[..., input]`; no gradient."""
         if inputs.is_cuda:
             return functional.linear(inputs, self.weight, self.bias)
-        rows = inputs.reshape(-1, self.in_features)
-        scale = scale_of_rows(rows)
-        products = torch._int_mm((rows / scale).round_().to(torch.int8), self.rounded)
-        outputs = (products * scale).mul_(self.scale)
-        if self.bias is not None:
-            outputs.add_(self.bias)
-        return outputs.view(*inputs.shape[:-1], self.out_features)
+        return self.product(inputs)
+
+
+def byte_weights(weight: Tensor) -> "Weights":
+    """Weights `[output, input]` rounded, as `treecrf.ops.byte_products` takes them."""
+    from treecrf.ops.byte_products import COLUMNS
+
+    weight = weight.detach().float()
+    outputs, inputs = weight.shape
+    padding = (0, -inputs % 4, 0, -outputs % COLUMNS)
+    scale = scale_of_rows(weight)
+    rounded = functional.pad((weight / scale).round().to(torch.int8), padding)
+    # [block, four inputs, output of the block, input of the four]
+    blocks = rounded.view(-1, COLUMNS, rounded.shape[1] // 4, 4).transpose(1, 2)
+    starts = -128 * rounded.sum(1, dtype=torch.int32)
+    scales = functional.pad(scale.flatten(), padding[2:])
+    return blocks.flatten().numpy(), starts.numpy(), scales.numpy()
 
 
 def scale_of_rows(matrix: Tensor) -> Tensor:
@@ -48,26 +105,15 @@ def scale_of_rows(matrix: Tensor) -> Tensor:
     return scale.masked_fill_(scale == 0, 1)
 
 
-def use_byte_products(module: nn.Module) -> None:
-    """Put byte layers in the place of the linear layers within a module."""
-    for name, child in module.named_children():
-        if type(child) is nn.Linear:
-            setattr(module, name, ByteLinear(child))
-        else:
-            use_byte_products(child)
-
-
 @cache
 def has_byte_products() -> bool:
-    """Whether this CPU and this torch multiply bytes fast, and rightly."""
-    # Without VNNI, sums of products saturate or are slow.
-    supported = getattr(torch.cpu, "_is_vnni_supported", None)
-    if supported is None or not supported() or not torch.backends.mkldnn.is_available():
-        return False
-    values = torch.tensor([_LARGEST, -_LARGEST, 100, -3], dtype=torch.int8)
-    left, right = values.repeat(4, 16), values.repeat(8, 16).t().contiguous()
+    """Whether this CPU multiplies bytes fast, and what is compiled for it does so rightly."""
     try:
-        found = torch._int_mm(left, right)
-    except (AttributeError, RuntimeError):
+        from treecrf.ops.byte_products import has_instruction
+    except ImportError:
         return False
-    return bool(torch.equal(found, left.int() @ right.int()))
+    if not has_instruction():
+        return False
+    values = torch.tensor([_LARGEST, -_LARGEST, 100.0, -3])
+    left, right = values.repeat(8, 16), values.repeat(65, 16)
+    return bool(torch.equal(ByteProduct(right)(left), left @ right.t()))

@@ -62,5 +62,5 @@ class CharLSTM(nn.Module):
         if can_fuse(embedded, self.lstm.hidden_size):
             steps = packed_steps(batch_sizes, embedded.device)
             return last_states(fused_lstm(embedded, steps, lstm_weights(self.lstm)), steps)
-        _, (last, _) = self.lstm(PackedSequence(embedded, batch_sizes))
+        last = self.lstm(PackedSequence(embedded, batch_sizes))[1][0]
         return last.transpose(0, 1).flatten(1)  # [direction, form, feature] before

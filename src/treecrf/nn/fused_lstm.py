@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from treecrf.nn.lstm_tiles import Tile, chosen_tiles, share_out
+from treecrf.nn.precision import FAST, product_precision
 
 __all__ = [
     "PackedSteps",
@@ -135,7 +136,7 @@ def _run(tokens: Tensor, steps: PackedSteps, weights: Sequence[Tensor], *, keep:
     for gate, (of_input, _, *biases) in zip(gates, (weights[:4], weights[4:]), strict=True):
         torch.addmm(biases[0] + biases[1], tokens, of_input.t(), out=gate)
     # As precise as the library's products are meant to be.
-    precision = "ieee" if torch.get_float32_matmul_precision() == "highest" else "tf32"
+    precision = "tf32" if product_precision() == FAST else "ieee"
     forward, backward = chosen_tiles(steps.sentences, size, tokens.device)
     result = _Pass(
         tokens.new_empty(len(tokens), 2 * size),

@@ -22,6 +22,6 @@ class Perceptrons(nn.Module):
 
     def forward(self, tokens: Tensor, sentence: Tensor, sentences: int) -> dict[str, Tensor]:
         """Vectors `[token, feature]` by role."""
-        hidden = functional.leaky_relu(self.linear(tokens), 0.1)
+        hidden = functional.leaky_relu(self.linear(tokens), 0.1, inplace=True)
         hidden = self.dropout(hidden, sentence, sentences)
         return dict(zip(self.sizes, hidden.split(list(self.sizes.values()), 1), strict=True))

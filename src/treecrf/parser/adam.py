@@ -52,6 +52,7 @@ class Adam:
             if not changed:
                 continue
             weights, gradients, means, squares = map(list, zip(*changed, strict=True))
+            # A private name, but what `torch.optim.Adam(fused=True)` itself calls since torch 2.0.
             torch._fused_adam_(
                 weights,
                 gradients,

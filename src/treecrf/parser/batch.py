@@ -54,7 +54,6 @@ class Batch:
     """
 
     rows: Integers  # [batch], the sentences by their numbers in what was encoded
-    partial: bool  # whether some word has no head
     lengths: Tensor  # [batch], in words
     batch_sizes: Tensor  # [step], on the host: sentences that have a token there
     sentence: Tensor  # [token]
@@ -119,7 +118,6 @@ def make_batch(
     moved = _to_device(arrays, device)
     return Batch(
         rows=rows,
-        partial=counts is not None and counts.heads < len(token) - len(rows),
         batch_sizes=torch.from_numpy(batch_sizes),
         words=None
         if packed is None

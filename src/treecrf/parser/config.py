@@ -33,7 +33,7 @@ class Config(Settings):
     transformer: str = setting("", "folder or name of the pretrained transformer")
     mix_layers: int = setting(4, "the last layers of it that are mixed", least=1)
     products: Products = setting(
-        "float32", "of the transformer on a CPU; int8 is faster where the CPU has VNNI"
+        "float32", "of a network on a CPU; int8 is faster where the CPU has VNNI"
     )
     predict_upos: bool = setting(False, "whether the parser gives universal tags as well")
     tags: Tags = setting("none", "embed the tags of this column: none, upos or xpos")

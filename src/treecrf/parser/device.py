@@ -6,6 +6,7 @@ from contextlib import contextmanager
 
 import torch
 
+from treecrf.nn.precision import FAST, product_precision, set_product_precision
 from treecrf.parser.errors import ParserError
 
 __all__ = ["choose_device", "fast_products"]
@@ -39,15 +40,15 @@ class _Precision:
     def enter(self) -> None:
         with self.lock:
             if not self.users:
-                self.before = torch.get_float32_matmul_precision()
-                torch.set_float32_matmul_precision("high")
+                self.before = product_precision()
+                set_product_precision(FAST)
             self.users += 1
 
     def leave(self) -> None:
         with self.lock:
             self.users -= 1
             if not self.users:
-                torch.set_float32_matmul_precision(self.before)
+                set_product_precision(self.before)
 
 
 _precision = _Precision()

@@ -1,6 +1,7 @@
 """What callers give a parser, found to be what it takes: else an error says what to give."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from numbers import Integral
 
 from treecrf.parser.errors import ParserError
 from treecrf.treebank import Sentence
@@ -47,7 +48,7 @@ def check_text(text: str) -> None:
 
 def check_count(k: int) -> None:
     """An error where there are no so many trees to list."""
-    if not isinstance(k, int) or k < 1:
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
         raise ParserError(f"k is {k!r:.60}; it is how many trees to list, 1 or more")
 
 

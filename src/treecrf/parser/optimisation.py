@@ -67,7 +67,6 @@ class Optimisation:
             return tensors
         names = (name for name, _ in self.scorer.named_parameters())
         for name, mean, square in zip(names, self.adam.means, self.adam.squares, strict=True):
-            tensors[f"adam.step.{name}"] = self.adam.steps.clone()
             tensors[f"adam.exp_avg.{name}"] = mean
             tensors[f"adam.exp_avg_sq.{name}"] = square
         return tensors
@@ -81,7 +80,7 @@ class Optimisation:
             _load(self.averaged, tensors, "averaged.")
         names = (name for name, _ in self.scorer.named_parameters())
         for name, mean, square in zip(names, self.adam.means, self.adam.squares, strict=True):
-            if f"adam.step.{name}" in tensors:  # else it had no gradient yet
+            if f"adam.exp_avg.{name}" in tensors:  # else there has been no step
                 mean.copy_(tensors[f"adam.exp_avg.{name}"])
                 square.copy_(tensors[f"adam.exp_avg_sq.{name}"])
 

@@ -32,7 +32,7 @@ Schedule = Literal["exponential", "linear"]
 """How the learning rate falls: by a factor, or to zero at the last epoch."""
 
 Products = Literal["float32", "int8"]
-"""Of what numbers a CPU computes the products of a transformer."""
+"""What numbers a network multiplies on a CPU."""
 
 Tags = Literal["none", "upos", "xpos"]
 """The column whose tags are embedded."""

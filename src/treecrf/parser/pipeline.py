@@ -4,7 +4,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
+from threading import Event
 from typing import Generic, TypeVar
+
+from treecrf.parser.stopping import submit
 
 __all__ = ["Ahead", "pipelined", "windows"]
 
@@ -37,16 +40,17 @@ def windows(items: Iterable[Item], *, size: Callable[[Item], int]) -> Iterator[l
 def pipelined(items: Iterable[Item], work: Callable[[Item], Result]) -> Iterator[Result]:
     """The results of `work` in order, computed in a thread while the caller reads and writes."""
     pending: deque[Future[Result]] = deque()
+    stop = Event()
     with ThreadPoolExecutor(1, thread_name_prefix="treecrf-parse") as pool:
         try:
             for item in items:
-                # The thread computes with the backend that the caller chose.
-                pending.append(pool.submit(copy_context().run, work, item))
+                pending.append(submit(pool, stop, work, item))
                 if len(pending) >= _IN_FLIGHT:
                     yield pending.popleft().result()
             while pending:
                 yield pending.popleft().result()
         finally:
+            stop.set()
             for future in pending:
                 future.cancel()
 

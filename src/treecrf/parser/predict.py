@@ -10,7 +10,8 @@ import torch
 from torch import Tensor
 
 from treecrf.nn.blank import blank_weights
-from treecrf.nn.byte_linear import has_byte_products, use_byte_products
+from treecrf.nn.byte_linear import has_byte_products
+from treecrf.nn.byte_products import use_byte_products
 from treecrf.nn.single_threads import run_side_by_side
 from treecrf.parser.analysis import Analysis, analyses
 from treecrf.parser.assigning import Assigner, TreeArrays
@@ -36,6 +37,7 @@ from treecrf.parser.model import Network, Scorer
 from treecrf.parser.options import Decoder, Products
 from treecrf.parser.pipeline import pipelined, windows
 from treecrf.parser.pretrained import Pretrained
+from treecrf.parser.stopping import stop_of_thread
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.treebank import Sentence
@@ -54,7 +56,7 @@ def load(
     """The parser in a model folder; without one, the English model that comes with treecrf.
 
     The device is the CPU or a GPU ("auto" takes a GPU where there is one); `products` overrides
-    what numbers the transformer of a model multiplies on a CPU.
+    what numbers the network multiplies on a CPU.
     """
     folder = model_folder(path)
     config, vocabulary, pretrained = load_settings(folder)
@@ -116,7 +118,8 @@ class Parser:
             scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
         scorer.load_state_dict(dict(weights), assign=True)
         if config.products == "int8" and self.device.type == "cpu" and has_byte_products():
-            use_byte_products(scorer.reader)
+            # Beside a transformer the rest is little.
+            use_byte_products(scorer if pretrained is None else scorer.reader)
         self.scorer = scorer.to(self.device).eval()
 
     def save(self, path: str | Path) -> None:
@@ -334,8 +337,10 @@ class Parser:
     ) -> Gathered:
         order = np.argsort(-encoded.lengths, kind="stable")
         gathered = Gathered(encoded)
+        check_stopped = stop_of_thread()
 
         def one(rows: Integers) -> tuple[Integers, Decoded]:
+            check_stopped()
             batch = make_batch(encoded, rows, device=self.device)
             allowed = allowed_arcs(
                 [limits[row] for row in batch.rows], batch.grid[1], device=self.device

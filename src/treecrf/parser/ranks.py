@@ -31,8 +31,8 @@ class Ranks:
     """How many processes train together, and which of them this is.
 
     Not DistributedDataParallel: a step calls several methods of the model, and a process may have
-    no sentence in it, and that takes neither. Gradients that are added up once a step are exact,
-    and a group of one process gives what no group gives.
+    no sentence in it, and that takes neither. Gradients that are added up once a step are exact.
+    A group of one process has nothing to add up, and gives what no group gives.
     """
 
     rank: int = 0
@@ -69,8 +69,10 @@ class Ranks:
 
     def add_gradients(self, parameters: Sequence[Tensor], loss: Tensor) -> Tensor:
         """The loss of all processes; their gradients, added up, take the place of this one's."""
-        if not self.connected:
+        if self.size == 1:
             return loss
+        # Another process may have a gradient where this one has none. Where no process has one, the
+        # sum is zeros: Adam then moves the weights by its means, where one process leaves them.
         gradients = [
             torch.zeros_like(weights) if weights.grad is None else weights.grad
             for weights in parameters
@@ -138,6 +140,8 @@ def joined(device: str) -> Iterator[tuple[Ranks, str]]:
         if ranks.leads:
             raise
         raise SystemExit(130) from None
+    # Not after an error: to leave in order may be to wait for what was begun with a process that
+    # has ended or will not take part. The end of this process ends its connections too.
     distributed.destroy_process_group()
 
 

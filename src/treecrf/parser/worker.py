@@ -2,9 +2,9 @@
 
 import os
 import pickle
-import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from treecrf.parser.assigning import Assigner, TreeArrays
@@ -58,28 +58,14 @@ class Numbers:
 
 def serve() -> None:
     """Answer pieces with numbers and trees with text until there is nothing more to read."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that writes
-    source, target = sys.stdin.buffer, sys.stdout.buffer
-    sys.stdout = sys.stderr  # what someone prints is no answer
-    worker = _Worker(pickle.load(source))
-    while True:
-        try:
-            number, message = pickle.load(source)
-        except EOFError:
-            return
-        reply: Numbers | str | Exception
-        try:
-            if isinstance(message, Piece | ScoredText):
-                reply = worker.read(number, message)
-            else:
-                reply = worker.write(number, message)
-        except (TreebankError, ParserError) as error:
-            reply = error
-        try:
-            pickle.dump(reply, target, pickle.HIGHEST_PROTOCOL)
+    source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what anyone prints, compiled code included, is no answer
+    with suppress(EOFError, OSError, pickle.UnpicklingError):  # the other process has ended
+        worker = _Worker(pickle.load(source))
+        while True:
+            pickle.dump(worker.answer(*pickle.load(source)), target, pickle.HIGHEST_PROTOCOL)
             target.flush()
-        except BrokenPipeError:
-            os._exit(1)  # nobody listens any more, and the interpreter would complain at its end
+    os._exit(0)  # at the end of the interpreter a pipe that nobody reads would be an error
 
 
 class _Worker:
@@ -89,6 +75,14 @@ class _Worker:
         self.job = job
         self.assigner = Assigner(job.vocabulary, job.config)
         self.waiting: dict[int, tuple[list[Sentence], list[Constraints]]] = {}
+
+    def answer(self, number: int, message: Piece | ScoredText | TreeArrays) -> object:
+        try:
+            if isinstance(message, TreeArrays):
+                return self.write(number, message)
+            return self.read(number, message)
+        except (TreebankError, ParserError) as error:
+            return error
 
     def read(self, number: int, piece: Piece | ScoredText) -> Numbers:
         job = self.job

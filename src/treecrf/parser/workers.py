@@ -9,11 +9,11 @@ import pickle
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from contextvars import copy_context
 from dataclasses import replace
 from queue import SimpleQueue
 from typing import IO, Any, Literal, cast
@@ -23,6 +23,7 @@ from treecrf.parser.decode import NoAllowedTreeError
 from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Decoder
 from treecrf.parser.predict import Parser
+from treecrf.parser.stopping import submit
 from treecrf.parser.worker import FileJob, Numbers, Piece
 from treecrf.segment.scored import ScoredText, cut_scored
 from treecrf.treebank.files import File, next_chunk, open_source, read_chunks
@@ -36,6 +37,12 @@ _PIECE_CHARACTERS = 1 << 18  # of raw text
 _IN_FLIGHT = 2
 # Threads that compute: while one waits for a GPU, or launches, another prepares the next batch.
 _THREADS = {"cpu": 1, "cuda": 2}
+_SECONDS_TO_END = 5.0
+# Ctrl-C is for the process that writes, from the very start of the others.
+_PROGRAM = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    "from treecrf.parser.worker import serve; serve()"
+)
 _ENDED = "a process that reads and writes has ended; try --workers 0"
 
 
@@ -72,11 +79,14 @@ def parse_with_workers(
             pieces, read_as = _pieces(read_chunks(file), name, kind), kind
         job = FileJob(parser.vocabulary, parser.config, name, read_as, keep_heads, probs, cutting)
         config = parser.config if decoder is None else replace(parser.config, decoder=decoder)
-        pool = [_Process(job) for _ in range(workers)]
-        for process in pool:
-            stack.callback(process.close)
-        threads = stack.enter_context(ThreadPoolExecutor(_THREADS[parser.device.type]))
-        stack.callback(threads.shutdown, wait=False, cancel_futures=True)
+        pool: list[_Process] = []
+        stack.callback(_close, pool)
+        for _ in range(workers):
+            pool.append(_Process(job))
+        threads = ThreadPoolExecutor(_THREADS[parser.device.type])
+        stop = threading.Event()
+        stack.callback(threads.shutdown, cancel_futures=True)
+        stack.callback(stop.set)
 
         def compute(number: int, numbers: "Future[Numbers]") -> "Future[str]":
             trees = _trees(parser, numbers.result(), config, probs=probs)
@@ -85,12 +95,20 @@ def parse_with_workers(
         under_way: deque[Future[Future[str]]] = deque()
         for number, piece in enumerate(pieces):
             numbers = pool[number % workers].ask(number, piece)
-            # The threads compute with the backend that the caller chose.
-            under_way.append(threads.submit(copy_context().run, compute, number, numbers))
+            under_way.append(submit(threads, stop, compute, number, numbers))
             if len(under_way) >= workers * _IN_FLIGHT:
                 yield under_way.popleft().result().result()
         while under_way:
             yield under_way.popleft().result().result()
+
+
+def _close(pool: "list[_Process]") -> None:
+    """Tell all processes to end, and then wait for them."""
+    for process in pool:
+        process.messages.put(None)
+    until = time.monotonic() + _SECONDS_TO_END
+    for process in pool:
+        process.close(until=until)
 
 
 def _trees(parser: Parser, numbers: Numbers, config: Config, *, probs: bool) -> object:
@@ -126,10 +144,11 @@ class _Process:
     def __init__(self, job: FileJob) -> None:
         # Not by multiprocessing, which has a process import the program that is running, and torch.
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "from treecrf.parser.worker import serve; serve()"],
+            [sys.executable, "-P", "-c", _PROGRAM],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            env=os.environ
+            | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
         )
         self.lock = threading.Lock()
         self.messages: SimpleQueue[object] = SimpleQueue()
@@ -152,10 +171,10 @@ class _Process:
                 self.messages.put((number, message))
         return reply
 
-    def close(self) -> None:
-        self.messages.put(None)
+    def close(self, *, until: float) -> None:
+        """Wait for its end, which comes at this time at the latest."""
         try:
-            self.process.wait(5)
+            self.process.wait(max(0, until - time.monotonic()))
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -164,26 +183,27 @@ class _Process:
 
     def _send(self) -> None:
         assert self.process.stdin is not None
-        with suppress(BrokenPipeError), self.process.stdin as pipe:  # its end is for `_listen`
+        with suppress(OSError), self.process.stdin as pipe:  # that it has ended is for `_listen`
             while (message := self.messages.get()) is not None:
                 pickle.dump(message, pipe, pickle.HIGHEST_PROTOCOL)
                 pipe.flush()
 
     def _listen(self) -> None:
         assert self.process.stdout is not None
-        with self.process.stdout as pipe:
-            while True:
-                try:
+        try:
+            with self.process.stdout as pipe:
+                while True:
                     reply = pickle.load(pipe)
-                except (EOFError, OSError, pickle.UnpicklingError):
-                    break
-                future = self.asked.popleft()
-                if isinstance(reply, Exception):
-                    future.set_exception(reply)
-                else:
-                    future.set_result(reply)
-        with self.lock:
-            self.ended = True
-            for future in self.asked:
-                future.set_exception(ParserError(_ENDED))
-        self.messages.put(None)
+                    future = self.asked.popleft()
+                    if isinstance(reply, Exception):
+                        future.set_exception(reply)
+                    else:
+                        future.set_result(reply)
+        except Exception:  # no more replies, or what is none: bytes that nobody pickled
+            pass
+        finally:
+            with self.lock:
+                self.ended = True
+                for future in self.asked:
+                    future.set_exception(ParserError(_ENDED))
+            self.messages.put(None)

@@ -1,7 +1,7 @@
 """Ends of tokens that are certain by what the characters are, however few of them training saw.
 
-A dash that is as wide as an M is a token, and so is it in every treebank that has one. What is
-joined into one picture stays together, and emoji are apart from all else.
+A dash that is as wide as an M is a token. What is joined into one picture stays together, flags
+too, and emoji are apart from all else.
 """
 
 import numpy as np
@@ -16,6 +16,7 @@ Flags = npt.NDArray[np.bool_]
 _EM_DASHES = (0x2014, 0x2015)
 _JOINER = 0x200D  # zero width
 _SKIN_TONES = (0x1F3FB, 0x1F3FF)
+_FLAG_LETTERS = (0x1F1E6, 0x1F1FF)  # two of which are the flag of a country
 _TAGS = (0xE0020, 0xE007F)  # which make other flags of a flag
 # Variation selectors and the frame of a key: with a character before them they are one picture.
 _VARIANTS = (0xFE0E, 0xFE0F, 0x20E3)
@@ -31,9 +32,17 @@ def with_certain_ends(codes: Codes, ends: Flags) -> Flags:
     if not (dash.any() or emoji.any()):
         return ends
     joiner = codes == _JOINER
-    together = joiner[1:] | modifier[1:] | (joiner[:-1] & emoji[1:])
+    together = modifier[1:] | (joiner[1:] & emoji[:-1]) | (joiner[:-1] & emoji[1:])
+    together |= _first_of_two(_within(codes, _FLAG_LETTERS))[:-1]
     apart = (dash[:-1] != dash[1:]) | (emoji[:-1] != emoji[1:])
     return (ends | apart) & ~together
+
+
+def _first_of_two(flags: Flags) -> Flags:
+    """Where a pair of flags begins, counted from where a run of them begins."""
+    place = np.arange(len(flags))
+    before = np.maximum.accumulate(np.where(flags, -1, place))  # the last place without one
+    return flags & np.append(flags[1:], False) & ((place - before) % 2 == 1)
 
 
 def _within(codes: Codes, *ranges: tuple[int, int]) -> Flags:

@@ -14,7 +14,7 @@ class FileLock:
     """Held from when it is made until `release`, in a file beside the one that it is for."""
 
     def __init__(self, path: Path) -> None:
-        """Take the lock, or say who has it."""
+        """Take the lock, or say why that cannot be."""
         self._place = path.with_name(f".{path.name}.lock")
         self._file = self._taken(path)
         while not self._is_in_place():  # the process that had it has just removed it
@@ -36,10 +36,16 @@ class FileLock:
             raise
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             file.close()
             raise TreebankError(
                 f"{path}: another `treecrf annotate` has it; end that one first"
+            ) from None
+        except OSError as error:
+            file.close()
+            raise TreebankError(
+                f"{path}: it cannot be locked there ({error.strerror}), and annotation needs a "
+                "lock; name a file on another disk"
             ) from None
         return file
 

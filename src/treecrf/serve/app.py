@@ -108,9 +108,10 @@ async def _answer_invalid(request: Request, error: Any) -> Response:
         detail = f"the body is no JSON (character {place}: {first['ctx']['error']})"
     elif not place and first["type"] in ("missing", "model_attributes_type"):
         kind = request.headers.get("content-type", "no type")
+        is_json = kind.partition(";")[0].strip().lower() == "application/json"
         detail = (
             "send a JSON object as the body, and the header `Content-Type: application/json`; this "
-            f"is {'no object' if kind == 'application/json' else f'of {kind[:100]}'}"
+            f"is {'no object' if is_json else f'of {kind[:100]}'}"
         )
     else:
         detail = f"{place}: {problem}" if place else problem

@@ -1,0 +1,65 @@
+"""Biaffine and triaffine forms whose products are those of bytes."""
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from treecrf.nn.byte_linear import PRODUCTS_PER_NANOSECOND, byte_weights
+from treecrf.ops.threads import run_in_threads
+
+__all__ = ["ByteForm"]
+
+_VECTORS = 96  # about as many x go together
+
+
+class ByteForm:
+    """y W(x) with W(x) = W x + B, where W is `[column, row, feature]` and B `[column, row]`.
+
+    W(x) is rounded once more, with a scale of its own: what comes out depends on no other x or y.
+    """
+
+    def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
+        from treecrf.ops.byte_products import COLUMNS
+
+        self.columns, self.rows, features = weight.shape
+        padding = (0, -self.rows % 4, 0, -self.columns % COLUMNS)
+        # A tile of the first product is a register of the second: four rows of sixteen columns.
+        order = torch.arange(weight[..., 0].numel()).view(self.columns, self.rows)
+        padded = functional.pad(order, padding, value=-1)
+        tiles = padded.view(-1, COLUMNS, padded.shape[1] // 4, 4).transpose(1, 2)
+        tiles = tiles.reshape(-1, COLUMNS)
+        places = (tiles >= 0).any(1).nonzero().flatten()
+        order = tiles[places].flatten()
+        unused = order < 0
+        rows = weight.detach().reshape(-1, features)[order].masked_fill(unused[:, None], 0)
+        self.weights = byte_weights(rows)
+        biases = torch.zeros(len(order)) if bias is None else bias.detach().flatten()[order]
+        self.bias = biases.masked_fill(unused, 0).numpy()
+        self.places = places.numpy()
+
+    def __call__(self, vectors: Tensor, others: Tensor) -> Tensor:
+        """Outputs `[group, x, y, column]` of x `[group, x, feature]` and y `[group, y, row]`."""
+        from treecrf.ops.byte_forms import apply_forms
+
+        groups, each, _ = vectors.shape
+        given, against = (
+            side.detach().contiguous().numpy() for side in (vectors.flatten(0, 1), others)
+        )
+        outputs = torch.empty(groups, each, others.shape[1], self.columns)
+        found = outputs.flatten(0, 1).numpy()
+
+        size = max(1, _VECTORS // each)  # groups that one thread takes at once
+
+        def task(pieces: npt.NDArray[np.int64]) -> None:
+            for piece in pieces:
+                some = slice(piece * size, (piece + 1) * size)
+                part = slice(piece * size * each, (piece + 1) * size * each)
+                apply_forms(
+                    given[part], self.weights, self.bias, self.places, against[some], found[part]
+                )
+
+        cost = size * each * len(self.bias) * vectors.shape[2] / PRODUCTS_PER_NANOSECOND
+        run_in_threads(task, [cost] * -(-groups // size))
+        return outputs

@@ -1,0 +1,22 @@
+"""Puts products of bytes in the place of those of floats, throughout a network."""
+
+from torch import nn
+
+from treecrf.nn.affine import BiaffineArcs, BiaffineLabels, TriaffineSiblings
+from treecrf.nn.byte_linear import ByteLinear
+from treecrf.nn.byte_lstm import ByteLSTM
+
+__all__ = ["use_byte_products"]
+
+
+def use_byte_products(module: nn.Module) -> None:
+    """Let the linear layers, LSTMs and forms within a module multiply bytes; for inference only."""
+    for name, child in module.named_children():
+        if type(child) is nn.Linear:
+            setattr(module, name, ByteLinear(child))
+        elif type(child) is nn.LSTM:
+            setattr(module, name, ByteLSTM(child))
+        elif isinstance(child, BiaffineArcs | BiaffineLabels | TriaffineSiblings):
+            child.use_bytes()
+        else:
+            use_byte_products(child)
