@@ -41,6 +41,11 @@ def test_no_file_is_lost(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(ParserError, match="no such file; quote a pattern"):
         find_shards([f"{corpus}/*.xml"], out, format="conllu")
+    with pytest.raises(
+        ParserError, match=r"corpus: a folder; '.*/corpus/\*\*/\*' is all the files"
+    ):
+        find_shards([str(corpus)], out, format="conllu")
+    assert len(find_shards([f"{corpus}/**/*"], out, format="conllu")) == 5
     with pytest.raises(ParserError, match="would both go to"):
         find_shards([f"{corpus}/b.txt", f"{corpus}/deep/b.txt"], out, format="conllu")
     with pytest.raises(ParserError, match="its trees would take its place"):
