@@ -174,6 +174,8 @@ def parse(
         raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
     if files and len(files) > 1:
         raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
+    if os.path.isdir(output) or output.endswith("/"):
+        raise typer.BadParameter(f"--output {output} is a folder: files go there with --engine ray")
     if workers and not (files and _workers_take(files[0], options, written)):
         raise typer.BadParameter(
             "--workers go from a FILE of CoNLL-U, words or text to --format conllu, and take no "
