@@ -183,7 +183,7 @@ def test_sentences_that_no_projective_tree_fits_are_named(
     assert result.exit_code == 0, result.output
     assert re.fullmatch(
         rf"warning: left out \d+ sentences whose heads no projective tree has \({data[1]}:\d+, .*"
-        r" and \d+ more\)\n",
+        r" and \d+ more\); --nonprojective pseudo .*\n",
         result.stderr,
     )
 
