@@ -6,7 +6,7 @@ from numbers import Integral
 from treecrf.parser.errors import ParserError
 from treecrf.treebank import Sentence
 
-__all__ = ["Words", "as_sentences", "check_count", "check_text"]
+__all__ = ["Words", "as_sentences", "check_count", "check_text", "place_of"]
 
 Words = Sequence[str] | Sentence
 
@@ -35,6 +35,11 @@ def _made_of(words: Sequence[str]) -> Sentence:
         if not isinstance(form, str):
             raise ParserError(f"a word is a string, and not {_a(form)}: {form!r:.60}")
     return Sentence(forms)
+
+
+def place_of(sentence: Sentence, number: int) -> str:
+    """Where a sentence is, for messages: its own name, else its number among those given."""
+    return sentence.where if sentence.line or sentence.sent_id else f"sentence {number}"
 
 
 def check_text(text: str) -> None:
