@@ -33,6 +33,7 @@ from treecrf.parser.forms import Integers
 from treecrf.parser.gathering import Gathered
 from treecrf.parser.inputs import Words, as_sentences, check_count, check_text, place_of
 from treecrf.parser.loss import TreeCRF, distribution, tempered
+from treecrf.parser.memory import check_memory
 from treecrf.parser.model import Network, Scorer
 from treecrf.parser.options import Decoder, Products
 from treecrf.parser.pipeline import pipelined, windows
@@ -230,6 +231,8 @@ class Parser:
         for sentence in as_sentences(sentences):
             limit = kept_from(sentence) if keep_heads else FREE
             limit.check(sentence)
+            if self.scorer.sibling_scores is not None:
+                check_memory(sentence, k)
             encoded = encode([sentence], self.vocabulary, self.config)
             batch, allowed = self._one_batch(encoded, [limit])
             ranked = []
