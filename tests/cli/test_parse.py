@@ -248,14 +248,14 @@ def test_a_broken_file_leaves_the_old_output(
 ) -> None:
     sentences = (treebank / "train.conllu").read_text(encoding="utf-8").split("\n\n")[:-1]
     sentences = (2 * sentences)[:500]
-    sentences[499] = sentences[499].replace("\t0\troot\t", "\t77\troot\t")
+    sentences[499] = sentences[499].replace("\t0\troot\t", "\t0\t\t")
     broken, output = tmp_path / "broken.conllu", tmp_path / "parsed.conllu"
     text = "\n\n".join(sentences) + "\n\n"
     broken.write_text(text, encoding="utf-8")
     output.write_text("what was there")
     line = problem("parse", broken, "-m", model, "-o", output, "--workers", workers)
-    number = text[: text.index("\t77\troot\t")].count("\n") + 1
-    assert line.startswith(f"{broken}:{number}: head 77 is outside the sentence")
+    number = text[: text.index("\t0\t\t")].count("\n") + 1
+    assert line.startswith(f"{broken}:{number}: column DEPREL is empty")
     assert output.read_text() == "what was there"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["broken.conllu", "parsed.conllu"]
 
@@ -304,6 +304,17 @@ def test_trees_that_cannot_be_completed(model: Path) -> None:
     assert "a second root" in line
     line = problem("parse", "-", "-m", model, "--keep-heads", "--topk", 2, stdin=roots)
     assert line.startswith("<stdin>:1: no projective tree has the heads to be kept")
+
+
+@pytest.mark.parametrize("options", [(), ("--workers", 1), ("--topk", 1)])
+@pytest.mark.parametrize("head", ["4", "9", "x"])
+def test_heads_that_make_no_tree_are_replaced(
+    options: tuple[object, ...], head: str, model: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "in.conllu"
+    file.write_text(CROSSING.replace("Anna\t_\t_\t_\t_\t2", f"Anna\t_\t_\t_\t_\t{head}"))
+    [sentence] = parsed(treecrf("parse", file, "-m", model, *options).stdout)
+    assert is_tree([0, *sentence.heads])
 
 
 def test_options_that_do_not_go_together(model: Path) -> None:

@@ -38,7 +38,7 @@ class FileOptions:
 
 def parse_file(parser: "Parser", source: File, options: FileOptions) -> Iterator[Sentence]:
     """The sentences of a file with their trees, in order; memory stays bounded."""
-    sentences = read_input(parser, source, options)
+    sentences = read_input(parser, source, options, trees=options.keep_heads)
     parsed: Iterable[Sentence]
     if options.topk is not None:
         parsed = _ranked(parser, sentences, options.topk, keep_heads=options.keep_heads)
@@ -52,8 +52,13 @@ def parse_file(parser: "Parser", source: File, options: FileOptions) -> Iterator
     yield from map(with_written_probs, parsed) if options.write_probs else parsed
 
 
-def read_input(parser: "Parser", source: File, options: FileOptions) -> Iterator[Sentence]:
-    """The sentences of a file of this kind, cut into words where it is raw text."""
+def read_input(
+    parser: "Parser", source: File, options: FileOptions, *, trees: bool = True
+) -> Iterator[Sentence]:
+    """The sentences of a file of this kind, cut into words where it is raw text.
+
+    Without `trees`, heads that make none are no error.
+    """
     kind = options.input
     if kind == "auto" and isinstance(source, str):
         kind = document_file(source) or kind
@@ -67,7 +72,9 @@ def read_input(parser: "Parser", source: File, options: FileOptions) -> Iterator
             if kind == "tokens" and parser.has_segmenter:
                 kind = "text"
         if kind == "conllu" or kind == "tokens":
-            yield from parse_input(read_chunks(stream), name, kind=kind, multiroot=True)
+            yield from parse_input(
+                read_chunks(stream), name, kind=kind, multiroot=True, trees=trees
+            )
         else:
             pieces = text_pieces(cast(IO[bytes], stream), name)
             yield from parser.segmenter.segment_stream(pieces)
