@@ -5,6 +5,7 @@ from numbers import Integral
 
 from treecrf.parser.errors import ParserError
 from treecrf.treebank import Sentence
+from treecrf.treebank.lines import find_fault
 
 __all__ = ["Words", "as_sentences", "check_count", "check_text", "place_of"]
 
@@ -34,6 +35,8 @@ def _made_of(words: Sequence[str]) -> Sentence:
     for form in forms:
         if not isinstance(form, str):
             raise ParserError(f"a word is a string, and not {_a(form)}: {form!r:.60}")
+    if fault := find_fault("form", forms):
+        raise ParserError(f"a sentence that could not be written: {fault}")
     return Sentence(forms)
 
 
