@@ -323,6 +323,16 @@ def test_options_that_do_not_go_together(model: Path) -> None:
     assert "--topk" in misuse("parse", GOLDEN, "-m", model, "--topk", 0)
 
 
+@pytest.mark.parametrize("workers", [0, 1])
+def test_plain_text_has_no_heads_to_keep(workers: int, model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "words.txt"
+    file.write_text(TOKENS)
+    line = problem("parse", file, "-m", model, "--keep-heads", "--workers", workers)
+    assert line == f"{file}: --keep-heads is for CoNLL-U, and this is none: it has no heads"
+    line = misuse("parse", "--text", "a dog", "-m", model, "--keep-heads")
+    assert line == "--keep-heads is for CoNLL-U; --text has no heads to keep"
+
+
 def test_text_is_never_taken_for_a_treebank(model: Path) -> None:
     assert treecrf("parse", "--text", "\t\n", "-m", model).stdout == ""
     assert "not UTF-8" in problem("parse", "--text", "caf\udce9 is nice", "-m", model)
