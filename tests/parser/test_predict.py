@@ -228,6 +228,14 @@ def test_the_best_trees_keep_heads() -> None:
     assert next(stream)[0].heads == [0]  # one sentence at a time
 
 
+def test_a_sentence_that_is_too_long_for_a_list_of_trees() -> None:
+    parser = random_parser(with_loss("crf2o"))
+    stream = parser.parse_best([["a", "b"], ["a"] * 20_000], 2)
+    assert len(next(stream)) == 2
+    with pytest.raises(ParserError, match=r"of 20,000 words needs about 119,\d+ GiB"):
+        next(stream)
+
+
 def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:
     assert choose_device("cpu").type == "cpu"
     for name in ("nonsense", "meta", "mps", "xpu", ""):

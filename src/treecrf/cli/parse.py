@@ -125,6 +125,8 @@ def parse(
     """
     if topk is not None and decoder is not None:
         raise typer.BadParameter("--topk lists the best trees; it takes no --decoder")
+    if keep_heads and text is not None:
+        raise typer.BadParameter("--keep-heads is for CoNLL-U; --text has no heads to keep")
     from treecrf.parser.files import FileOptions
 
     written = format or ("conllu" if engine == "ray" else default_format(output))
