@@ -26,7 +26,11 @@ def train(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the model goes.")],
     config: Annotated[
         str | None,
-        typer.Option(metavar="NAME|FILE", help="default, paper, tiny, or a TOML file of settings."),
+        typer.Option(
+            metavar="NAME|FILE",
+            help="default, paper, tiny, or a TOML file of settings.",
+            autocompletion=lambda: ["default", "paper", "tiny"],
+        ),
     ] = None,
     set: Annotated[
         list[str] | None,
