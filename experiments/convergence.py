@@ -71,8 +71,8 @@ def run(options: Options) -> None:
             )
         ],
         notes=[
-            f"The best dev LAS in percent up to an epoch, the mean of {len(options.seeds)} seeds; "
-            "and the first epoch with the best of Loc.",
+            f"The best dev LAS in percent up to an epoch, {_of_seeds(len(options.seeds))}; and the "
+            "first epoch with the best of Loc.",
         ],
         draw=lambda: curves(
             {
@@ -86,6 +86,10 @@ def run(options: Options) -> None:
             bottom=_bottom(courses, longest),
         ),
     )
+
+
+def _of_seeds(count: int) -> str:
+    return "of one seed" if count == 1 else f"the mean of {count} seeds"
 
 
 def _bottom(courses: dict[str, Course], longest: int) -> float:

@@ -1,6 +1,7 @@
 """What every experiment is asked on its command line, and how it starts and fails."""
 
 import argparse
+import os
 import shlex
 import signal
 import sys
@@ -102,6 +103,12 @@ def start(
     own = parser.parse_args(arguments)
     try:
         work(_options(experiment, own, arguments, several=several))
+        sys.stdout.flush()
+    except BrokenPipeError:  # `| head` has seen enough
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # for what is still held back
+        return 1
     except USER_ERRORS as error:
         print(f"experiments.{experiment}: {error}", file=sys.stderr)
         return 2

@@ -55,13 +55,13 @@ def publish(
         plots.save(draw(), path)
     else:
         print("no plot without matplotlib: pip install 'treecrf[experiments]'", file=sys.stderr)
-    for table in tables:
-        print(f"\n{table}", end="")
-    print("", *notes, sep="\n")
     page = [f"# {title}\n", *tables, *(f"{note}\n" for note in notes)]
     page += [f"![{title}]({path.name}.svg)\n"] if plotted else []
     page += [f"{line}\n" for line in _origin(options, facts, trained)]
     write_text(path.with_suffix(".md"), "\n".join(page))
+    for table in tables:
+        print(f"\n{table}", end="")
+    print("", *notes, sep="\n")
     written = [".json", ".md", *([".png", ".svg"] if plotted else [])]
     print("written: " + ", ".join(str(path.with_suffix(suffix)) for suffix in written))
 

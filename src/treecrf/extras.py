@@ -7,7 +7,7 @@ from contextlib import contextmanager
 __all__ = ["MissingExtraError", "installed_packages", "needs_extra"]
 
 # Extras that no user misses anything without.
-_FOR_DEVELOPERS = ("bench", "dev", "docs", "experiments")
+_FOR_DEVELOPERS = ("bench", "dev", "docs")
 
 
 class MissingExtraError(ImportError):

@@ -92,19 +92,25 @@ def test_a_closed_output_is_not_missed_by_what_writes_a_file(tmp_path: Path) -> 
     assert copy.read_bytes() == GOLDEN.read_bytes()
 
 
-def test_the_end_by_a_signal_leaves_no_temporary_file(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sent", "said"), [(signal.SIGTERM, ""), (signal.SIGINT, "interrupted\n")])
+def test_the_end_by_a_signal_leaves_no_temporary_file(
+    sent: signal.Signals, said: str, tmp_path: Path
+) -> None:
     target = tmp_path / "copy.conllu"
     process = subprocess.Popen(
         [sys.executable, "-m", "treecrf", "data", "convert", "-", "-o", str(target)],
         stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     with process:
         deadline = time.monotonic() + 30
         while not os.listdir(tmp_path) and time.monotonic() < deadline:
             time.sleep(0.01)
         assert os.listdir(tmp_path) != []
-        process.terminate()
-    assert process.returncode == 128 + signal.SIGTERM
+        process.send_signal(sent)
+        assert process.communicate()[1] == said
+    assert process.returncode == 128 + sent
     assert os.listdir(tmp_path) == []
 
 

@@ -173,6 +173,9 @@ def test_options_that_do_not_go_together(model: Path, tmp_path: Path) -> None:
         )
     here = ("parse", "-m", model)
     assert misuse(*here, "a.txt", "b.txt").startswith("give one FILE; several go with --engine ray")
+    for folder in (tmp_path, "new/"):
+        told = misuse(*here, "corpus/*.txt", "-o", folder)
+        assert told == f"--output {folder} is a folder: files go there with --engine ray"
     assert "a pattern of files goes with --engine ray" in misuse(*here, "--input", "corpus/*.txt")
     assert misuse(*here, "a.txt", "--concurrency", 2).endswith("go with --engine ray")
     assert problem(*ray, f"{tmp_path}/*.txt", "-o", tmp_path / "out").endswith(

@@ -138,6 +138,9 @@ def test_json_is_an_object_a_line(model: Path, tmp_path: Path) -> None:
     assert path.read_text(encoding="utf-8") == text
     umlaut = treecrf("parse", "-", "-m", model, "-f", "json", stdin="Größe 図\n")
     assert "Größe 図" in umlaut
+    ranked = treecrf("parse", SENTENCES, "-m", model, "-f", "json", "--topk", 2).splitlines()
+    assert [json.loads(line)["rank"] for line in ranked] == 3 * [1, 2]
+    assert "rank" not in objects[0]
 
 
 def test_svg_is_one_picture(model: Path, tmp_path: Path) -> None:

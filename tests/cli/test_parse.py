@@ -248,14 +248,14 @@ def test_a_broken_file_leaves_the_old_output(
 ) -> None:
     sentences = (treebank / "train.conllu").read_text(encoding="utf-8").split("\n\n")[:-1]
     sentences = (2 * sentences)[:500]
-    sentences[499] = sentences[499].replace("\t0\troot\t", "\t77\troot\t")
+    sentences[499] = sentences[499].replace("\t0\troot\t", "\t0\t\t")
     broken, output = tmp_path / "broken.conllu", tmp_path / "parsed.conllu"
     text = "\n\n".join(sentences) + "\n\n"
     broken.write_text(text, encoding="utf-8")
     output.write_text("what was there")
     line = problem("parse", broken, "-m", model, "-o", output, "--workers", workers)
-    number = text[: text.index("\t77\troot\t")].count("\n") + 1
-    assert line.startswith(f"{broken}:{number}: head 77 is outside the sentence")
+    number = text[: text.index("\t0\t\t")].count("\n") + 1
+    assert line.startswith(f"{broken}:{number}: column DEPREL is empty")
     assert output.read_text() == "what was there"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["broken.conllu", "parsed.conllu"]
 
@@ -306,10 +306,31 @@ def test_trees_that_cannot_be_completed(model: Path) -> None:
     assert line.startswith("<stdin>:1: no projective tree has the heads to be kept")
 
 
+@pytest.mark.parametrize("options", [(), ("--workers", 1), ("--topk", 1)])
+@pytest.mark.parametrize("head", ["4", "9", "x"])
+def test_heads_that_make_no_tree_are_replaced(
+    options: tuple[object, ...], head: str, model: Path, tmp_path: Path
+) -> None:
+    file = tmp_path / "in.conllu"
+    file.write_text(CROSSING.replace("Anna\t_\t_\t_\t_\t2", f"Anna\t_\t_\t_\t_\t{head}"))
+    [sentence] = parsed(treecrf("parse", file, "-m", model, *options).stdout)
+    assert is_tree([0, *sentence.heads])
+
+
 def test_options_that_do_not_go_together(model: Path) -> None:
     line = misuse("parse", GOLDEN, "-m", model, "--topk", 2, "--decoder", "mbr")
     assert line == "--topk lists the best trees; it takes no --decoder"
     assert "--topk" in misuse("parse", GOLDEN, "-m", model, "--topk", 0)
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_plain_text_has_no_heads_to_keep(workers: int, model: Path, tmp_path: Path) -> None:
+    file = tmp_path / "words.txt"
+    file.write_text(TOKENS)
+    line = problem("parse", file, "-m", model, "--keep-heads", "--workers", workers)
+    assert line == f"{file}: --keep-heads is for CoNLL-U, and this is none: it has no heads"
+    line = misuse("parse", "--text", "a dog", "-m", model, "--keep-heads")
+    assert line == "--keep-heads is for CoNLL-U; --text has no heads to keep"
 
 
 def test_text_is_never_taken_for_a_treebank(model: Path) -> None:

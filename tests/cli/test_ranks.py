@@ -20,8 +20,22 @@ from treecrf.treebank.generator import generate_treebank
 # A place to meet that is free: several tests may run at once.
 TORCHRUN = [
     *(sys.executable, "-m", "torch.distributed.run", "--nproc-per-node", "2"),
-    *("--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0", "-m", "treecrf", "train"),
+    *("--rdzv-backend", "c10d", "--rdzv-endpoint", "localhost:0"),
 ]
+# The second comes late, so that the first would find where the second was before the restart.
+KILLED_ONCE = """
+import os, signal, time
+from treecrf.parser.ranks import joined
+if os.environ["RANK"] == "1":
+    time.sleep(0.5)
+with joined("cpu") as (ranks, _):
+    met = ranks.add([1])
+    if os.environ["TORCHELASTIC_RESTART_COUNT"] == "0":
+        if ranks.leads:
+            os.kill(os.getpid(), signal.SIGKILL)
+        time.sleep(600)
+    print(f"met {met}")
+"""
 PATIENCE = 120  # seconds: on a busy machine everything takes long
 
 
@@ -45,8 +59,13 @@ def few(data: list[str]) -> list[str]:
 
 
 def start(data: list[str], folder: Path, *options: str) -> subprocess.Popen[str]:
+    train = ["-m", "treecrf", "train", *data, "--config", "tiny", "--device", "cpu"]
+    return start_torchrun(*train, "--out", str(folder), *options)
+
+
+def start_torchrun(*arguments: str) -> subprocess.Popen[str]:
     return subprocess.Popen(
-        [*TORCHRUN, *data, "--config", "tiny", "--device", "cpu", "--out", str(folder), *options],
+        [*TORCHRUN, *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -123,6 +142,15 @@ def test_a_process_that_dies_ends_the_run_which_goes_on(
     for name in ("model.safetensors", "vocab.json", "config.toml"):
         assert (folder / name).read_bytes() == (straight / name).read_bytes()
     assert not list(folder.glob(".*"))
+
+
+def test_processes_that_are_started_again_meet_again(tmp_path: Path) -> None:
+    script = tmp_path / "killed_once.py"
+    script.write_text(KILLED_ONCE)
+    run = start_torchrun("--max-restarts", "1", str(script))
+    output, _ = finish(run)
+    assert run.returncode == 0
+    assert output.count("met [2]") == 2
 
 
 @pytest.fixture(scope="session")

@@ -78,7 +78,11 @@ def test_training_anew_and_on(data: tuple[object, ...], out: Path) -> None:
     assert package.load(out).config.seed == 2
     text = treecrf("train", *data, "--out", out, "--resume", "--set", "epochs=2").stdout
     assert not EPOCH.search(text)  # there is nothing left to do
+    assert "this training had ended already: 2 epochs are done; --set epochs=N goes on" in text
     assert "best   dev LAS" in text
+    (out / "model.safetensors").unlink()  # as before the first epoch
+    line = problem("train", *data, *ONE_EPOCH, "--out", out)
+    assert line.startswith(f"{out}: there is a training that has made no model yet; --resume goes")
 
 
 def test_settings_of_a_file_and_by_themselves(data: tuple[object, ...], out: Path) -> None:
@@ -183,7 +187,7 @@ def test_sentences_that_no_projective_tree_fits_are_named(
     assert result.exit_code == 0, result.output
     assert re.fullmatch(
         rf"warning: left out \d+ sentences whose heads no projective tree has \({data[1]}:\d+, .*"
-        r" and \d+ more\)\n",
+        r" and \d+ more\); --nonprojective pseudo .*\n",
         result.stderr,
     )
 

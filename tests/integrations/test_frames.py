@@ -52,6 +52,12 @@ def test_a_frame_has_one_row_a_word(library: Any) -> None:
     ]
 
 
+@pytest.mark.parametrize("doc", ["It rained", ["It rained"], [PARSED, None]])
+def test_what_is_no_sentence_is_named(doc: Any) -> None:
+    with pytest.raises(TypeError, match=r"a frame is of sentences, .* not of ('I|None)"):
+        treecrf.to_frame(doc)
+
+
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_no_sentence_is_an_empty_frame_of_the_same_kinds(library: Any) -> None:
     frame, full = (treecrf.to_frame(doc, library=library) for doc in ([], [PARSED]))

@@ -142,8 +142,7 @@ def test_a_graph_of_another_model_is_refused(tmp_path: Path) -> None:
     parser_of(seed=2).save(other)
     missing = problem("parse", "--text", "a", "--model", folder, "--runtime", "onnx")
     graph = folder / "model.onnx"
-    expected = f"{graph}: no such file: treecrf export --model {folder} --onnx {graph} writes it"
-    assert missing == expected
+    assert missing == f"{graph}: no such file: treecrf export --model {folder} writes it"
     run("export", "--model", folder)
     shutil.copy(graph, other)
     said = problem("parse", "--text", "a", "--model", other, "--runtime", "onnx")
@@ -161,6 +160,10 @@ def test_a_graph_of_another_model_is_refused(tmp_path: Path) -> None:
 
 def test_the_english_model_is_exported_in_single_precision(tmp_path: Path) -> None:
     assert problem("export").startswith("name a file for the graph of a model that comes with")
+    missing = problem("parse", "--text", "a", "--runtime", "onnx")
+    assert missing == "name a graph with --onnx FILE: treecrf export --onnx FILE writes it"
+    missing = problem("parse", "--text", "a", "--runtime", "onnx", "--onnx", "no.onnx")
+    assert missing == "no.onnx: no such file: treecrf export --onnx no.onnx writes it"
     graph = tmp_path / "en.onnx"
     run("export", "--onnx", graph)
     parser = treecrf.load(device="cpu", products="float32")

@@ -41,6 +41,11 @@ def test_no_file_is_lost(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(ParserError, match="no such file; quote a pattern"):
         find_shards([f"{corpus}/*.xml"], out, format="conllu")
+    with pytest.raises(
+        ParserError, match=r"corpus: a folder; '.*/corpus/\*\*/\*' is all the files"
+    ):
+        find_shards([str(corpus)], out, format="conllu")
+    assert len(find_shards([f"{corpus}/**/*"], out, format="conllu")) == 5
     with pytest.raises(ParserError, match="would both go to"):
         find_shards([f"{corpus}/b.txt", f"{corpus}/deep/b.txt"], out, format="conllu")
     with pytest.raises(ParserError, match="its trees would take its place"):
@@ -88,3 +93,11 @@ def test_a_model_in_several_files_is_told_from_another(tmp_path: Path) -> None:
         checkpoint.save_compact(tmp_path / str(seed), parser.scorer.state_dict(), "half")
     assert not (tmp_path / "1" / checkpoint.WEIGHTS).exists()
     assert checkpoint.model_digest(tmp_path / "1") != checkpoint.model_digest(tmp_path / "2")
+
+
+def test_a_model_is_the_same_after_training_that_found_no_better_one(tmp_path: Path) -> None:
+    folder, digests = tmp_path / "model", []
+    for changes in ({}, {"epochs": 7, "patience": 2}, {"decoder": "viterbi"}):
+        random_parser(SMALL.changed(changes), seed=1).save(folder)
+        digests.append(checkpoint.model_digest(folder))
+    assert digests[0] == digests[1] != digests[2]

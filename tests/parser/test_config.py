@@ -106,6 +106,7 @@ def test_what_is_wrong_with_a_file_is_told_with_its_name(
         ("char_size=7", "char_size is 7: half of it is each direction's, so it must be even"),
         ("seed=1000000000000", "seed is 1000000000000; it is from 0 to below 1e+12"),
         ("epoch=3", "there is no setting 'epoch'; did you mean epochs?"),
+        ("EPOCHS=3", "there is no setting 'EPOCHS'; did you mean epochs?"),
         ("lstm_sise=3", "there is no setting 'lstm_sise'; did you mean lstm_size?"),
         ("zzzz=3", "there is no setting 'zzzz'"),
         ("epochs", "'epochs' is not a setting: write key=value, such as epochs=10"),

@@ -27,7 +27,7 @@ def test_heads_that_a_sentence_has_are_kept(heads: list[int], loss: str, multiro
     labels = [("held", "_", "other:x")[word % 3] for word in range(len(heads))]
     sentence = Sentence(sentence_of(len(heads)).forms, heads, deprels=labels)
     if not is_tree([0, *heads], multiroot=multiroot):
-        with pytest.raises(ParserError, match="a sentence: no tree has the heads that are to be"):
+        with pytest.raises(ParserError, match="sentence 1: no tree has the heads that are to be"):
             list(parser.parse_stream([sentence], keep_heads=True))
         return
     [parsed] = parser.parse_stream([sentence], keep_heads=True)
@@ -66,7 +66,7 @@ def test_heads_that_are_ruled_out(loss: str) -> None:
         forbidden[word].append(parsed.heads[word - 1])
         if all(any(tree[w] in forbidden[w] for w in forbidden) for tree in left):
             break
-    with pytest.raises(ParserError, match="no tree has the heads"):
+    with pytest.raises(ParserError, match="sentence 1: no tree is left without the heads that are"):
         PARSERS[loss].parse_tokens([["a", "b", "c"]], forbidden=[{1: [0], 2: {0}, 3: (0,)}])
 
 
@@ -88,16 +88,19 @@ def test_constraints_go_with_their_sentences() -> None:
     [
         ({"constraints": [{1: 2}]}, "1 constraints for 2 sentences: give one for each, or None"),
         ({"forbidden": [None] * 3}, "3 forbidden for 2 sentences"),
-        ({"constraints": [{4: 1}, None]}, "word 4 and head 1, but the sentence has 3 words"),
+        ({"constraints": [{4: 1}, None]}, "sentence 1: .* word 4 and head 1, but the sentence"),
         ({"constraints": [{0: 1}, None]}, "word 0 and head 1"),
         ({"constraints": [{1: -1}, None]}, "word 1 and head -1"),
-        ({"constraints": [None, {1: 3}]}, "word 1 and head 3, but the sentence has 2 words"),
-        ({"forbidden": [{1: [2, 4]}, None]}, "word 1 and head 4"),
-        ({"forbidden": [{5: []}, None]}, "word 5"),
+        ({"constraints": [None, {1: 3}]}, "sentence 2: .* word 1 and head 3, but .* 2 words"),
+        ({"forbidden": [{1: [2, 4]}, None]}, r"heads \[2, 4\] are forbidden for word 1, but"),
+        ({"forbidden": [None, {5: [2]}]}, r"sentence 2: heads \[2\] are forbidden for word 5, but"),
+        ({"forbidden": [{5: []}, None]}, "for word 5"),
         ({"constraints": [{2: 2}, None]}, "word 2 cannot be its own head"),
         ({"constraints": [{1: 2, 2: 1}, None]}, "no tree has the heads that are to be kept"),
         ({"constraints": [{1: 0, 2: 0}, None]}, "no tree has the heads that are to be kept"),
-        ({"constraints": [{1: 2}, None], "forbidden": [{1: [2]}, None]}, "no tree has the heads"),
+        ({"constraints": [{1: 2}, None], "forbidden": [{1: [2]}, None]}, "word 1 is to keep"),
+        ({"constraints": [None, {1: 2, 2: 1}]}, "sentence 2: no tree has the heads"),
+        ({"forbidden": [None, {1: [0], 2: [0]}]}, "sentence 2: no tree is left"),
     ],
 )
 def test_wrong_constraints(given: dict[str, Any], problem: str) -> None:

@@ -202,10 +202,13 @@ def test_what_is_left_out_is_named() -> None:
     [warning] = prepared.warnings()
     assert warning == (
         "left out 7 sentences whose heads no projective tree has (seven.conllu:1, seven.conllu:6, "
-        "seven.conllu:11, seven.conllu:16, seven.conllu:21 and 2 more)"
+        "seven.conllu:11, seven.conllu:16, seven.conllu:21 and 2 more); "
+        "--nonprojective pseudo lifts the arcs of whole trees, --loss nonprojective learns any tree"
     )
     one = Prepared(left_out=[CROSSING])
     assert one.warnings()[0].startswith("left out 1 sentence whose heads")
+    partial = Prepared(left_out=[sentence_with([3, 4, -1, 0])])  # which cannot be lifted
+    assert partial.warnings()[0].endswith("(a sentence); --loss nonprojective learns any tree")
 
 
 def test_a_fingerprint_is_of_the_content() -> None:

@@ -30,6 +30,8 @@ METHODS: list[Callable[[Any], object]] = [
         (None, "and not None; `parse` takes raw text"),
         (["a", "dog"], "a sentence is a list of words, and this is one string; split it first"),
         ([3], "a sentence is a list of words, and not something of type int"),
+        ([["a", ""]], "column FORM of word 2 is empty; _ stands for nothing"),
+        ([["c\td"]], "column FORM of word 1 holds a tab or a line break"),
         ([["a", 3]], "a word is a string, and not something of type int: 3"),
         ([[["a", "dog"]]], r"a word is a string, and not something of type list: \['a', 'dog'\]"),
     ],

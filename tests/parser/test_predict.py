@@ -76,7 +76,7 @@ def test_odd_sentences(loss: str) -> None:
     parser = random_parser(with_loss(loss))
     assert parser.parse_tokens([]) == []
     assert list(parser.parse_stream([])) == []
-    odd = [[], ["a"], ["世界", "\U0001f600"], ["x" * 100_000, "a"], [""], ["\0", "a\tb", " "]]
+    odd = [[], ["a"], ["世界", "\U0001f600"], ["x" * 100_000, "a"], ["\0", " "]]
     for parsed in (parser.parse_tokens(odd), list(parser.parse_stream(odd))):
         assert [sentence.forms for sentence in parsed] == odd
         for sentence in parsed:
@@ -226,6 +226,14 @@ def test_the_best_trees_keep_heads() -> None:
         list(parser.parse_best([crossing], 4, keep_heads=True))
     stream = parser.parse_best(iter([["a"], "oops"]), 1)
     assert next(stream)[0].heads == [0]  # one sentence at a time
+
+
+def test_a_sentence_that_is_too_long_for_a_list_of_trees() -> None:
+    parser = random_parser(with_loss("crf2o"))
+    stream = parser.parse_best([["a", "b"], ["a"] * 20_000], 2)
+    assert len(next(stream)) == 2
+    with pytest.raises(ParserError, match=r"of 20,000 words needs about 119,\d+ GiB"):
+        next(stream)
 
 
 def test_devices(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -141,6 +141,10 @@ MALFORMED = {
         GOOD + line("1") + "2\tw",
         "5: the file ends inside a sentence: there is no empty line after its last word",
     ),
+    "plain text": (
+        "\nThe dog sleeps .\nAnna saw it .\n",
+        "2: 10 columns expected, with tabs between them, and 1 found in 'The dog sleeps .'",
+    ),
     "an end inside comments": (
         GOOD + "# sent_id = 2\n",
         "4: the file ends inside a sentence: there is no empty line after its last word",

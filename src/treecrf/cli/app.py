@@ -45,6 +45,9 @@ class _Group(TyperGroup):
                 raise
             reason = error.strerror or str(error)
             problem = reason if error.filename is None else f"{error.filename}: {reason}"
+        except KeyboardInterrupt:
+            typer.echo("interrupted", err=True)
+            raise typer.Exit(130) from None
         typer.echo(problem, err=True)
         raise typer.Exit(2)
 

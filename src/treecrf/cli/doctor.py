@@ -9,12 +9,8 @@ __all__ = ["doctor"]
 
 def doctor() -> None:
     """Tell what is installed and used, and check the kernels: a block for a bug report."""
-    import torch
-
     import treecrf
     from treecrf.extras import installed_packages
-    from treecrf.ops.backend import backend_for
-    from treecrf.struct.selftest import check_kernels
 
     typer.echo("```")
     _line("treecrf", treecrf.__version__)
@@ -22,6 +18,11 @@ def doctor() -> None:
     for name, (version, extra) in installed_packages().items():
         suffix = "" if extra is None else f" (extra {extra})"
         _line(name, version or "not installed" + suffix)
+    import torch  # which takes seconds, and may be what is wrong
+
+    from treecrf.ops.backend import backend_for
+    from treecrf.struct.selftest import check_kernels
+
     devices = [torch.device("cpu")]
     if torch.cuda.is_available():
         devices += [torch.device("cuda", number) for number in range(torch.cuda.device_count())]

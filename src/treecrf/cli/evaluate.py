@@ -11,6 +11,8 @@ from treecrf.treebank.options import By, Punctuation, Subtypes
 
 __all__ = ["evaluate"]
 
+_WARM_UP = 32
+
 
 def evaluate(
     file: Annotated[
@@ -44,6 +46,8 @@ def evaluate(
     if not any(head >= 0 for sentence in sentences for head in sentence.heads):
         raise TreebankError("no word has a head, so there is nothing to score", source=file)
     parser = load(model, device=device)
+    # What is compiled or loaded at first is no part of the speed.
+    list(parser.parse_stream(sentences[:_WARM_UP], decoder=decoder, probs=False))
     started = time.perf_counter()
     stream = parser.parse_stream(sentences, decoder=decoder, probs=False)
     parsed = list(track(stream, "sentences", total=len(sentences)))

@@ -125,6 +125,8 @@ def parse(
     """
     if topk is not None and decoder is not None:
         raise typer.BadParameter("--topk lists the best trees; it takes no --decoder")
+    if keep_heads and text is not None:
+        raise typer.BadParameter("--keep-heads is for CoNLL-U; --text has no heads to keep")
     from treecrf.parser.files import FileOptions
 
     written = format or ("conllu" if engine == "ray" else default_format(output))
@@ -174,6 +176,8 @@ def parse(
         raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
     if files and len(files) > 1:
         raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
+    if os.path.isdir(output) or output.endswith("/"):
+        raise typer.BadParameter(f"--output {output} is a folder: files go there with --engine ray")
     if workers and not (files and _workers_take(files[0], options, written)):
         raise typer.BadParameter(
             "--workers go from a FILE of CoNLL-U, words or text to --format conllu, and take no "

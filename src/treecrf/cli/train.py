@@ -10,6 +10,7 @@ from treecrf.parser.options import Loss, Nonprojective
 
 if TYPE_CHECKING:
     from treecrf.parser import Training
+    from treecrf.parser.train import Epoch
 
 __all__ = ["train"]
 
@@ -25,7 +26,11 @@ def train(
     out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the model goes.")],
     config: Annotated[
         str | None,
-        typer.Option(metavar="NAME|FILE", help="default, paper, tiny, or a TOML file of settings."),
+        typer.Option(
+            metavar="NAME|FILE",
+            help="default, paper, tiny, or a TOML file of settings.",
+            autocompletion=lambda: ["default", "paper", "tiny"],
+        ),
     ] = None,
     set: Annotated[
         list[str] | None,
@@ -117,9 +122,31 @@ def _train_parser(training: "Training", out: Path, *, device: str, resume: bool)
         training.device = choose_device(device)  # what came from the leader has its device
         run(training, out, resume=resume)
         return
-    with print_training(training) as (training.on_step, training.on_epoch):
+    trained = False
+
+    def on_epoch(epoch: "Epoch") -> None:
+        nonlocal trained
+        trained = True
+        print_epoch(epoch)
+
+    training.on_epoch = on_epoch
+    with print_training(training) as (training.on_step, print_epoch):
         last = run(training, out, resume=resume)
+    if not trained:
+        typer.echo(_why_ended(training, last))
     print_best(last, out)
+
+
+def _why_ended(training: "Training", last: "Epoch") -> str:
+    """What to say where --resume found nothing to do."""
+    if last.epoch >= training.config.epochs:
+        reason = f"{last.epoch} epochs are done; --set epochs=N goes on up to N"
+    elif last.epoch - last.best_epoch >= training.config.patience:
+        since = last.epoch - last.best_epoch
+        reason = f"no new best in {since} epochs; --set patience=N goes on after as many as N"
+    else:
+        reason = f"{last.seconds / 60:.1f} minutes are over; a larger --max-minutes goes on"
+    return f"this training had ended already: {reason}"
 
 
 def _train_segmenter(train: list[str], dev: str, out: Path, training: "Training") -> None:

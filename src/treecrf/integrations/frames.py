@@ -51,6 +51,10 @@ def _chosen(library: FrameLibrary) -> FrameLibrary:
 def _columns(sentences: Iterable[Sentence]) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {name: [] for name in ("sentence", "sent_id", *COLUMNS, "prob")}
     for number, sentence in enumerate(sentences, 1):
+        if not isinstance(sentence, Sentence):
+            raise TypeError(
+                f"a frame is of sentences, such as a parser gives, and not of {sentence!r:.60}"
+            )
         words = len(sentence)
         columns["sentence"] += [number] * words
         columns["sent_id"] += [sentence.sent_id] * words

@@ -52,6 +52,9 @@ def find_shards(patterns: Sequence[str], output: Path, *, format: ShardFormat) -
     shards: dict[str, Shard] = {}
     for pattern in patterns:
         found = sorted(filter(os.path.isfile, glob.glob(pattern, recursive=True)))
+        if os.path.isdir(pattern):
+            everything = os.path.join(pattern, "**", "*")
+            raise ParserError(f"{pattern}: a folder; '{everything}' is all the files in it")
         if not found:
             raise ParserError(f"{pattern}: no such file; quote a pattern, as in 'corpus/*.txt'")
         root = _fixed_part(pattern)

@@ -44,7 +44,7 @@ class Settings:
         known = {item.name for item in fields(self)}  # type: ignore[arg-type]
         for key in changes:
             if key not in known:
-                close = difflib.get_close_matches(key, known, 1, 0.5)
+                close = difflib.get_close_matches(key.lower(), known, 1, 0.5)
                 hint = f"; did you mean {close[0]}?" if close else ""
                 raise self.error(f"there is no setting {key!r}{hint}")
         return replace(self, **changes)  # type: ignore[type-var]

@@ -237,9 +237,11 @@ def _load(path: Path, form: str) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def model_digest(folder: Path) -> str:
-    """What tells a model from every other, and from itself before more training."""
-    digest = hashlib.sha256()
-    patterns = (CONFIG, VOCABULARY, WEIGHTS, SHARDS, VECTORS, f"{ENCODER}/*", *SEGMENTER_FILES)
+    """What tells a model from every other, and from itself before training made it better."""
+    # More epochs that find nothing better leave the model as it is.
+    config = load_config(folder / CONFIG).changed({"epochs": 0, "patience": 1})
+    digest = hashlib.sha256(config.to_toml().encode())
+    patterns = (VOCABULARY, WEIGHTS, SHARDS, VECTORS, f"{ENCODER}/*", *SEGMENTER_FILES)
     for pattern in patterns:
         for path in sorted(folder.glob(pattern)):
             digest.update(f"{path.name}\n".encode())

@@ -21,18 +21,28 @@ class Constraints:
     def __bool__(self) -> bool:
         return bool(self.held or self.forbidden)
 
-    def check(self, sentence: Sentence) -> None:
-        """An error where a word or a head is none of the sentence's."""
+    def check(self, sentence: Sentence, *, where: str | None = None) -> None:
+        """An error where a word or a head is none of the sentence's, or both kept and forbidden."""
+        where = where or sentence.where
         words = len(sentence)
-        ruled_out = [(word, head) for word, heads in self.forbidden.items() for head in (0, *heads)]
-        for dependent, head in [*self.held.items(), *ruled_out]:
-            if not (1 <= dependent <= words and 0 <= head <= words):
+        outside = f"but the sentence has {words} words (1 to {words}; head 0 is the root)"
+        for word, head in self.held.items():
+            if not (1 <= word <= words and 0 <= head <= words):
                 raise ParserError(
-                    f"{sentence.where}: a constraint on word {dependent} and head {head}, but the "
-                    f"sentence has {words} words (1 to {words}; head 0 is the root)"
+                    f"{where}: a constraint on word {word} and head {head}, {outside}"
                 )
-            if self.held.get(dependent) == dependent:
-                raise ParserError(f"{sentence.where}: word {dependent} cannot be its own head")
+            if head == word:
+                raise ParserError(f"{where}: word {word} cannot be its own head")
+        for word, heads in self.forbidden.items():
+            if not (1 <= word <= words and all(0 <= head <= words for head in heads)):
+                raise ParserError(
+                    f"{where}: heads {sorted(heads)} are forbidden for word {word}, {outside}"
+                )
+            if self.held.get(word) in heads:
+                raise ParserError(
+                    f"{where}: word {word} is to keep head {self.held[word]}, which is forbidden "
+                    "for it as well"
+                )
 
 
 FREE = Constraints()

@@ -33,9 +33,11 @@ class Prepared:
         names = ", ".join(sentence.where for sentence in self.left_out[:5])
         more = f" and {len(self.left_out) - 5:,} more" if len(self.left_out) > 5 else ""
         count = len(self.left_out)
+        whole = any(-1 not in sentence.heads for sentence in self.left_out)
+        lifting = "--nonprojective pseudo lifts the arcs of whole trees, " if whole else ""
         return [
             f"left out {count:,} {'sentence' if count == 1 else 'sentences'} whose heads no "
-            f"projective tree has ({names}{more})"
+            f"projective tree has ({names}{more}); {lifting}--loss nonprojective learns any tree"
         ]
 
 

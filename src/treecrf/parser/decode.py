@@ -34,6 +34,10 @@ _IMPOSSIBLE = (
     "no tree has the heads that are to be kept (a cycle, or a second root under the single-root "
     "setting); free one of them"
 )
+_FORBIDDEN = (
+    "no tree is left without the heads that are forbidden, and with those that are to be kept; "
+    "forbid fewer of them"
+)
 
 Array = npt.NDArray[np.int64]
 
@@ -228,9 +232,9 @@ class NoAllowedTreeError(ParserError):
         super().__init__(f"sentence {row + 1}: {_IMPOSSIBLE}")
         self.row = row
 
-    def named(self, where: str) -> ParserError:
-        """The same with the name of the sentence in it."""
-        return ParserError(f"{where}: {_IMPOSSIBLE}")
+    def named(self, where: str, *, forbidden: bool = False) -> ParserError:
+        """The same with the name of the sentence in it, of which heads may be forbidden."""
+        return ParserError(f"{where}: {_FORBIDDEN if forbidden else _IMPOSSIBLE}")
 
 
 def _decoded(

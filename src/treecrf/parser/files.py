@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, cast
 
+from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Decoder, InputKind
 from treecrf.parser.trees import with_written_probs
 from treecrf.treebank import Sentence
@@ -14,7 +15,7 @@ from treecrf.treebank.plain import look_at, parse_input, text_pieces
 if TYPE_CHECKING:
     from treecrf.parser.predict import Parser
 
-__all__ = ["FileOptions", "parse_file", "read_input"]
+__all__ = ["FileOptions", "check_has_heads", "parse_file", "read_input"]
 
 # Characters of documents that are cut into words together.
 _TOGETHER = 1 << 18
@@ -38,7 +39,7 @@ class FileOptions:
 
 def parse_file(parser: "Parser", source: File, options: FileOptions) -> Iterator[Sentence]:
     """The sentences of a file with their trees, in order; memory stays bounded."""
-    sentences = read_input(parser, source, options)
+    sentences = read_input(parser, source, options, trees=options.keep_heads)
     parsed: Iterable[Sentence]
     if options.topk is not None:
         parsed = _ranked(parser, sentences, options.topk, keep_heads=options.keep_heads)
@@ -52,12 +53,18 @@ def parse_file(parser: "Parser", source: File, options: FileOptions) -> Iterator
     yield from map(with_written_probs, parsed) if options.write_probs else parsed
 
 
-def read_input(parser: "Parser", source: File, options: FileOptions) -> Iterator[Sentence]:
-    """The sentences of a file of this kind, cut into words where it is raw text."""
+def read_input(
+    parser: "Parser", source: File, options: FileOptions, *, trees: bool = True
+) -> Iterator[Sentence]:
+    """The sentences of a file of this kind, cut into words where it is raw text.
+
+    Without `trees`, heads that make none are no error.
+    """
     kind = options.input
     if kind == "auto" and isinstance(source, str):
         kind = document_file(source) or kind
     if kind in ("jsonl", "parquet"):
+        check_has_heads(kind, str(source), keep_heads=options.keep_heads)
         documents = read_documents(source, kind=kind, column=options.text_column)
         yield from _sentences_of(parser, documents)
         return
@@ -66,11 +73,20 @@ def read_input(parser: "Parser", source: File, options: FileOptions) -> Iterator
             kind, stream = look_at(cast(IO[bytes], stream), name)
             if kind == "tokens" and parser.has_segmenter:
                 kind = "text"
+        check_has_heads(kind, name, keep_heads=options.keep_heads)
         if kind == "conllu" or kind == "tokens":
-            yield from parse_input(read_chunks(stream), name, kind=kind, multiroot=True)
+            yield from parse_input(
+                read_chunks(stream), name, kind=kind, multiroot=True, trees=trees
+            )
         else:
             pieces = text_pieces(cast(IO[bytes], stream), name)
             yield from parser.segmenter.segment_stream(pieces)
+
+
+def check_has_heads(kind: InputKind, name: str, *, keep_heads: bool) -> None:
+    """An error where heads are to be kept and this kind of file has none."""
+    if keep_heads and kind != "conllu":
+        raise ParserError(f"{name}: --keep-heads is for CoNLL-U, and this is none: it has no heads")
 
 
 def _sentences_of(parser: "Parser", documents: Iterable[Document]) -> Iterator[Sentence]:

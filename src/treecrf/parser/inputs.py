@@ -5,8 +5,9 @@ from numbers import Integral
 
 from treecrf.parser.errors import ParserError
 from treecrf.treebank import Sentence
+from treecrf.treebank.lines import find_fault
 
-__all__ = ["Words", "as_sentences", "check_count", "check_text"]
+__all__ = ["Words", "as_sentences", "check_count", "check_text", "place_of"]
 
 Words = Sequence[str] | Sentence
 
@@ -34,7 +35,14 @@ def _made_of(words: Sequence[str]) -> Sentence:
     for form in forms:
         if not isinstance(form, str):
             raise ParserError(f"a word is a string, and not {_a(form)}: {form!r:.60}")
+    if fault := find_fault("form", forms):
+        raise ParserError(f"a sentence that could not be written: {fault}")
     return Sentence(forms)
+
+
+def place_of(sentence: Sentence, number: int) -> str:
+    """Where a sentence is, for messages: its own name, else its number among those given."""
+    return sentence.where if sentence.line or sentence.sent_id else f"sentence {number}"
 
 
 def check_text(text: str) -> None:

@@ -78,11 +78,12 @@ class Optimisation:
         _load(self.scorer, tensors, "weights.")
         if self.config.average:
             _load(self.averaged, tensors, "averaged.")
+        if steps == 0:
+            return
         names = (name for name, _ in self.scorer.named_parameters())
         for name, mean, square in zip(names, self.adam.means, self.adam.squares, strict=True):
-            if f"adam.exp_avg.{name}" in tensors:  # else there has been no step
-                mean.copy_(tensors[f"adam.exp_avg.{name}"])
-                square.copy_(tensors[f"adam.exp_avg_sq.{name}"])
+            mean.copy_(tensors[f"adam.exp_avg.{name}"])
+            square.copy_(tensors[f"adam.exp_avg_sq.{name}"])
 
 
 def _rates(scorer: Scorer, config: Config) -> list[float]:

@@ -31,8 +31,9 @@ from treecrf.parser.encoding import EncodedSentences, encode
 from treecrf.parser.errors import ParserError
 from treecrf.parser.forms import Integers
 from treecrf.parser.gathering import Gathered
-from treecrf.parser.inputs import Words, as_sentences, check_count, check_text
+from treecrf.parser.inputs import Words, as_sentences, check_count, check_text, place_of
 from treecrf.parser.loss import TreeCRF, distribution, tempered
+from treecrf.parser.memory import check_memory
 from treecrf.parser.model import Network, Scorer
 from treecrf.parser.options import Decoder, Products
 from treecrf.parser.pipeline import pipelined, windows
@@ -48,6 +49,9 @@ __all__ = ["Parser", "load"]
 _BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
 # Cells `[batch, dependent, head, sibling]` of batches that may be in memory several at once.
 _SMALL_CELLS = 1 << 22
+
+NumberedPair = tuple[int, tuple[Sentence, Constraints]]
+"""A sentence and its constraints, with its place among what a caller gives, from 1."""
 
 
 def load(
@@ -189,7 +193,8 @@ class Parser:
         limits = list(constraints_of(len(given), constraints, forbidden))
         config = self._config(decoder)
         parsed: list[Sentence] = []
-        for window in windows(zip(given, limits, strict=True), size=_size_of_pair):
+        pairs = zip(given, limits, strict=True)
+        for window in windows(enumerate(pairs, 1), size=_size_of_pair):
             parsed += self._parse_window(window, config, probs=probs)
         return parsed
 
@@ -211,10 +216,10 @@ class Parser:
         def pair(sentence: Sentence) -> tuple[Sentence, Constraints]:
             return sentence, kept_from(sentence) if keep_heads else FREE
 
-        def work(window: list[tuple[Sentence, Constraints]]) -> list[Sentence]:
+        def work(window: list[NumberedPair]) -> list[Sentence]:
             return self._parse_window(window, config, probs=probs)
 
-        pairs = map(pair, as_sentences(sentences))
+        pairs = enumerate(map(pair, as_sentences(sentences)), 1)
         for parsed in pipelined(windows(pairs, size=_size_of_pair), work):
             yield from parsed
 
@@ -226,6 +231,8 @@ class Parser:
         for sentence in as_sentences(sentences):
             limit = kept_from(sentence) if keep_heads else FREE
             limit.check(sentence)
+            if self.scorer.sibling_scores is not None:
+                check_memory(sentence, k)
             encoded = encode([sentence], self.vocabulary, self.config)
             batch, allowed = self._one_batch(encoded, [limit])
             ranked = []
@@ -248,7 +255,8 @@ class Parser:
         try:
             gathered = self._gather(encoded, limits, config=self.config, probs=True, details=True)
         except NoAllowedTreeError as error:
-            raise error.named(sentences[error.row].where) from None
+            forbidden = bool(limits[error.row].forbidden)
+            raise error.named(sentences[error.row].where, forbidden=forbidden) from None
         return analyses(gathered, self._assigner.assign(sentences, limits, gathered.arrays()))
 
     def distribution(
@@ -265,8 +273,8 @@ class Parser:
         """
         given = list(as_sentences(sentences))
         limits = list(constraints_of(len(given), constraints, forbidden))
-        for sentence, limit in zip(given, limits, strict=True):
-            limit.check(sentence)
+        for number, (sentence, limit) in enumerate(zip(given, limits, strict=True), 1):
+            limit.check(sentence, where=place_of(sentence, number))
         if not given:
             raise ParserError("there is no sentence")
         batch, allowed = self._one_batch(encode(given, self.vocabulary, self.config), limits)
@@ -297,22 +305,24 @@ class Parser:
 
     def _parse_window(
         self,
-        window: list[tuple[Sentence, Constraints]],
+        window: list[NumberedPair],
         config: Config,
         *,
         probs: bool = True,
     ) -> list[Sentence]:
         """The trees of some sentences, computed in batches of similar length."""
-        sentences = [sentence for sentence, _ in window]
-        limits = [limit for _, limit in window]
-        for sentence, limit in window:
+        sentences = [sentence for _, (sentence, _) in window]
+        limits = [limit for _, (_, limit) in window]
+        for number, (sentence, limit) in window:
             if limit:
-                limit.check(sentence)
+                limit.check(sentence, where=place_of(sentence, number))
         encoded = encode(sentences, self.vocabulary, self.config)
         try:
             arrays = self.decode(encoded, limits, config=config, probs=probs)
         except NoAllowedTreeError as error:
-            raise error.named(sentences[error.row].where) from None
+            number, (sentence, limit) = window[error.row]
+            where = place_of(sentence, number)
+            raise error.named(where, forbidden=bool(limit.forbidden)) from None
         return self._assigner.assign(sentences, limits, arrays)
 
     def decode(
@@ -370,5 +380,5 @@ class Parser:
         return gathered
 
 
-def _size_of_pair(pair: tuple[Sentence, Constraints]) -> int:
-    return len(pair[0])
+def _size_of_pair(numbered: NumberedPair) -> int:
+    return len(numbered[1][0])

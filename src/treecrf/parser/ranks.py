@@ -6,6 +6,7 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TypeVar, cast
 
 import torch
@@ -18,6 +19,8 @@ from treecrf.parser.forms import Integers
 __all__ = ["ALONE", "LostRankError", "Ranks", "joined"]
 
 Value = TypeVar("Value")
+
+_PATIENCE = timedelta(minutes=2)  # to meet in: torchrun starts all of them at about one time
 
 _PLACE = re.compile(r"^\[[^]]*\] ")  # in the source of what connects the processes
 
@@ -103,10 +106,9 @@ class Ranks:
         except torch.OutOfMemoryError:
             raise
         except RuntimeError as error:  # the name of its class depends on what connects them
-            reason = _PLACE.sub("", str(error).splitlines()[0]).split(". ")[0]
             raise LostRankError(
                 f"process {self.rank} of {self.size}: another one has ended, or cannot be reached "
-                f"({reason}); --resume goes on with the training"
+                f"({_reason(error)}); --resume goes on with the training"
             ) from None
 
 
@@ -127,9 +129,7 @@ def joined(device: str) -> Iterator[tuple[Ranks, str]]:
     on_gpu = own.type == "cuda"
     if on_gpu:
         torch.cuda.set_device(own)
-    distributed.init_process_group(
-        "cpu:gloo,cuda:nccl" if on_gpu else "gloo", device_id=own if on_gpu else None
-    )
+    _connect(ranks, own if on_gpu else None)
     try:
         yield ranks, str(own)
     except ParserError as error:  # which all have found, but for those who lost another
@@ -143,6 +143,38 @@ def joined(device: str) -> Iterator[tuple[Ranks, str]]:
     # Not after an error: to leave in order may be to wait for what was begun with a process that
     # has ended or will not take part. The end of this process ends its connections too.
     distributed.destroy_process_group()
+
+
+def _connect(ranks: Ranks, gpu: torch.device | None) -> None:
+    """Make a group of the processes, if they all come."""
+    from torch.distributed.rendezvous import rendezvous  # not every torch has it
+
+    from treecrf.parser.meeting import meet
+
+    try:
+        store, rank, size = next(rendezvous("env://", timeout=_PATIENCE))
+        distributed.init_process_group(
+            "gloo" if gpu is None else "cpu:gloo,cuda:nccl",
+            store=meet(store, rank, size, patience=_PATIENCE),
+            rank=rank,
+            world_size=size,
+            device_id=gpu,
+        )
+    except torch.OutOfMemoryError:
+        raise
+    except (TimeoutError, RuntimeError) as error:
+        problem = f"cannot be reached ({_reason(error)})"
+        if isinstance(error, TimeoutError):
+            problem = f"has not come within {_PATIENCE.total_seconds():g} seconds"
+        raise LostRankError(
+            f"process {ranks.rank} of {ranks.size}: another one {problem}; start them again, with "
+            "--resume"
+        ) from None
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong, in a line and without the place in the source that noticed it."""
+    return _PLACE.sub("", str(error).partition("\n")[0]).split(". ")[0]
 
 
 def _own_device(name: str) -> torch.device:

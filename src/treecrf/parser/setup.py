@@ -124,8 +124,11 @@ def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool
         return
     existing = [name for name in checkpoint.FILES if (folder / name).exists()]
     if existing and not overwrite:
+        # Settings and a checkpoint come before the first epoch, which makes the model.
+        begun = checkpoint.CHECKPOINT in existing and checkpoint.WEIGHTS not in existing
+        what = "a training that has made no model yet" if begun else "a model already"
         raise ParserError(
-            f"{folder}: there is a model already; --resume goes on with it, --overwrite trains anew"
+            f"{folder}: there is {what}; --resume goes on with it, --overwrite trains anew"
         )
 
 

@@ -101,7 +101,10 @@ class _Worker:
         job = self.job
         chunks = iter([piece.data] if piece.data else [])
         try:
-            sentences = list(parse_input(chunks, job.name, kind=job.kind, multiroot=True))
+            read = parse_input(
+                chunks, job.name, kind=job.kind, multiroot=True, trees=job.keep_heads
+            )
+            sentences = list(read)
         except TreebankError as error:
             line = error.line + piece.lines_before
             raise TreebankError(error.problem, source=error.source, line=line) from None

@@ -21,6 +21,7 @@ from typing import IO, Any, Literal, cast
 from treecrf.parser.config import Config
 from treecrf.parser.decode import NoAllowedTreeError
 from treecrf.parser.errors import ParserError
+from treecrf.parser.files import check_has_heads
 from treecrf.parser.options import Decoder
 from treecrf.parser.predict import Parser
 from treecrf.parser.stopping import submit
@@ -67,6 +68,7 @@ def parse_with_workers(
             kind, file = look_at(cast(IO[bytes], file), name)
             if kind == "tokens" and parser.has_segmenter:
                 kind = "text"
+        check_has_heads(kind, name, keep_heads=keep_heads)
         cutting = None
         pieces: Iterator[Piece | ScoredText]
         if kind == "text":

@@ -1,5 +1,6 @@
 """Whether the kernels of a device compute what the reference computes, on a few random trees."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -27,10 +28,12 @@ class KernelCheck:
     """What went wrong; None where all is well."""
 
 
-def check_kernels(device: torch.device) -> list[KernelCheck]:
-    """Each distribution by the backend that this device would use, beside the reference."""
+def check_kernels(device: torch.device) -> Iterator[KernelCheck]:
+    """Each distribution by the backend that this device would use, beside the reference.
+
+    One after the other: kernels that were never used are compiled first, and that takes seconds.
+    """
     backend = backend_for(device)
-    checks = []
     for family in _FAMILIES:
         difference, problem = float("nan"), None
         try:
@@ -45,8 +48,7 @@ def check_kernels(device: torch.device) -> list[KernelCheck]:
             difference = max(float((one.cpu() - other).abs().max()) for one, other in pairs)
             if not difference < _TOLERANCE:
                 problem = f"differs from the reference by {difference:.1e}"
-        checks.append(KernelCheck(family.__name__, backend, difference, problem))
-    return checks
+        yield KernelCheck(family.__name__, backend, difference, problem)
 
 
 def _answers(

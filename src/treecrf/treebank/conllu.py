@@ -33,10 +33,10 @@ def read_conllu(
 
 
 def parse_chunks(
-    chunks: Iterator[bytes], name: str, *, columns: Columns, multiroot: bool
+    chunks: Iterator[bytes], name: str, *, columns: Columns, multiroot: bool, trees: bool = True
 ) -> Iterator[Sentence]:
-    """The sentences of a file that comes in pieces."""
-    reader = _Reader(name, columns, multiroot)
+    """The sentences of a file that comes in pieces; see `parse_sentence`."""
+    reader = _Reader(name, columns, multiroot, trees)
     for line, breaks, block in read_blocks(chunks, name):
         sentence = reader.parse(block, line, breaks)
         yield sentence
@@ -63,10 +63,11 @@ def check_conllu(source: File, *, multiroot: bool = False) -> Iterator[Sentence 
 class _Reader:
     """Sentences of one file; it finds out the format as it goes."""
 
-    def __init__(self, name: str, columns: Columns, multiroot: bool) -> None:
+    def __init__(self, name: str, columns: Columns, multiroot: bool, trees: bool = True) -> None:
         self.name = name
         self.columns = columns
         self.multiroot = multiroot
+        self.trees = trees
         self.format: Format | None = None
 
     def parse(self, data: bytes, line: int, breaks: int) -> Sentence:
@@ -78,7 +79,9 @@ class _Reader:
         elif self.columns == "predicted":
             problem = "no predicted columns: this is not CoNLL-X or CoNLL-09, or PHEAD is empty"
             raise TreebankError(problem, source=self.name, line=line)
-        return parse_sentence(block, self.name, line, breaks, multiroot=self.multiroot)
+        return parse_sentence(
+            block, self.name, line, breaks, multiroot=self.multiroot, trees=self.trees
+        )
 
 
 def write_conllu(sentences: Iterable[Sentence], target: File, *, format: Format = "conllu") -> None:

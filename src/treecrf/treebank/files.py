@@ -140,6 +140,7 @@ def next_chunk(
 def read_blocks(chunks: Iterator[bytes], name: str) -> Iterator[tuple[int, int, bytes]]:
     """What stands between the empty lines of a file: its first line, its line breaks, its bytes."""
     line = 1
+    seen = False
     rest = [b""]  # in pieces, joined once: a file without empty lines takes linear time
     while chunk := next_chunk(chunks, name, line=line, before=rest):
         rest.append(chunk)
@@ -152,10 +153,16 @@ def read_blocks(chunks: Iterator[bytes], name: str) -> Iterator[tuple[int, int, 
                 line += len(block) - len(block := block.lstrip(b"\n"))
             breaks = block.count(b"\n")
             if block:
+                seen = True
                 yield line, breaks, block
             line += breaks + 2
     if end := b"".join(rest).rstrip(b"\n"):
         decode(end, name, line)
+        if b"\t" not in end and not end.startswith(b"#") and not seen:
+            # No end of CoNLL-U, but something else: its first line is what is wrong.
+            line += len(end) - len(end := end.lstrip(b"\n"))
+            yield line, end.count(b"\n"), end
+            return
         problem = "the file ends inside a sentence: there is no empty line after its last word"
         raise TreebankError(problem, source=name, line=line + end.count(b"\n"))
 

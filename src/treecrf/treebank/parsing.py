@@ -25,8 +25,13 @@ _MULTIWORD = re.compile(r"([1-9][0-9]{0,8})-([1-9][0-9]{0,8})")
 _EMPTY_NODE = re.compile(r"(0|[1-9][0-9]{0,8})\.([1-9][0-9]{0,8})")
 
 
-def parse_sentence(block: str, source: str, line: int, breaks: int, *, multiroot: bool) -> Sentence:
-    """The sentence of a block of `source` that starts at `line` and has so many line breaks."""
+def parse_sentence(
+    block: str, source: str, line: int, breaks: int, *, multiroot: bool, trees: bool = True
+) -> Sentence:
+    """The sentence of a block of `source` that starts at `line` and has so many line breaks.
+
+    Without `trees`, heads that make none are no error but left out.
+    """
     start = 0
     while block.startswith("#", start):
         start = block.find("\n", start) + 1
@@ -55,7 +60,8 @@ def parse_sentence(block: str, source: str, line: int, breaks: int, *, multiroot
             ):
                 return Sentence._from_file(body, comments, heads, cells, source, line)
 
-    heads = _Lines(body, source, first_line=line + len(comments)).heads(multiroot=multiroot)
+    lines = _Lines(body, source, first_line=line + len(comments))
+    heads = lines.heads(multiroot=multiroot) if trees else [-1] * len(lines.words)
     return Sentence._from_file(body, comments, heads, None, source, line)
 
 

@@ -65,11 +65,14 @@ def read_sentences(source: File, *, multiroot: bool = True) -> Iterator[Sentence
 
 
 def parse_input(
-    chunks: Iterator[bytes], name: str, *, kind: Input, multiroot: bool
+    chunks: Iterator[bytes], name: str, *, kind: Input, multiroot: bool, trees: bool = True
 ) -> Iterator[Sentence]:
-    """The sentences of a file of this kind that comes in pieces."""
+    """The sentences of a file of this kind that comes in pieces.
+
+    Without `trees`, heads that make none are no error: for who gives the words others.
+    """
     if kind == "conllu":
-        yield from parse_chunks(chunks, name, columns="gold", multiroot=multiroot)
+        yield from parse_chunks(chunks, name, columns="gold", multiroot=multiroot, trees=trees)
     else:
         yield from _split_lines(chunks, name)
 

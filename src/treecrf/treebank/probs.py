@@ -6,7 +6,7 @@ from typing import Literal, TypeAlias
 
 from treecrf.treebank.sentence import Sentence
 
-__all__ = ["SURE", "Certainty", "certainty", "head_probs", "heading", "log_prob"]
+__all__ = ["SURE", "Certainty", "certainty", "head_probs", "heading", "log_prob", "rank"]
 
 Certainty: TypeAlias = Literal["sure", "likely", "unsure", "doubtful", "unlikely", "unknown"]
 
@@ -42,6 +42,12 @@ def head_probs(sentence: Sentence) -> list[float | None]:
 def log_prob(sentence: Sentence) -> float | None:
     """The log-probability of the tree as the comment `# log_prob = -0.1234` has it, if finite."""
     return _number(_of_tree(sentence).get("log_prob"))
+
+
+def rank(sentence: Sentence) -> int | None:
+    """Which of the best trees this is, as the comment `# rank = 2` has it."""
+    text = _of_tree(sentence).get("rank", "")
+    return int(text) if text.isascii() and text.isdecimal() else None
 
 
 def heading(sentence: Sentence) -> str:

@@ -9,7 +9,7 @@ from torch import Tensor
 from treecrf.extras import needs_extra
 from treecrf.integrations.onnx.inputs import graph_inputs
 from treecrf.parser.batch import Batch
-from treecrf.parser.bundled import model_folder
+from treecrf.parser.bundled import BUNDLED, DEFAULT, model_folder
 from treecrf.parser.checkpoint import load_settings, model_digest
 from treecrf.parser.decode import FACTORED_CELLS
 from treecrf.parser.errors import ParserError
@@ -38,13 +38,24 @@ def load_onnx(
         raise ParserError(f"a graph is computed on the CPU, not on {device}: leave the device out")
     config, vocabulary, _ = load_settings(folder)
     if not file.is_file():
-        raise ParserError(
-            f"{file}: no such file: treecrf export --model {folder} --onnx {file} writes it"
-        )
+        raise ParserError(_missing(folder, graph))
     scorer = GraphScorer(file.read_bytes(), name=str(file))
     if scorer.digest != model_digest(folder):
         raise ParserError(f"{file}: this graph is not of the model {folder}: export it again")
     return Parser(config, vocabulary, {}, network=scorer, device="cpu", folder=folder)
+
+
+def _missing(folder: Path, graph: str | Path | None) -> str:
+    """What to do about a graph that is not there."""
+    bundled = folder.is_relative_to(BUNDLED)
+    command = "treecrf export"
+    if not bundled or folder.name != DEFAULT:
+        command += f" --model {folder.name if bundled else folder}"
+    if graph is not None:
+        return f"{graph}: no such file: {command} --onnx {graph} writes it"
+    if bundled:
+        return f"name a graph with --onnx FILE: {command} --onnx FILE writes it"
+    return f"{folder / GRAPH}: no such file: {command} writes it"
 
 
 class GraphScorer:

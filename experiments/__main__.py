@@ -1,0 +1,29 @@
+"""`python -m experiments` lists the commands, each with what it is about."""
+
+import ast
+from pathlib import Path
+
+_COMMANDS = (
+    "main_table",
+    "subtrees",
+    "convergence",
+    "partial",
+    "active_learning",
+    "universal",
+    "gold_tags",
+    "raw_text",
+    "speed",
+)
+
+
+def main() -> None:
+    """Print them; nothing is imported, which would take seconds."""
+    print("Each of these is a command, `python -m experiments.NAME --help`:\n")
+    for name in _COMMANDS:
+        source = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")
+        description = ast.get_docstring(ast.parse(source)) or ""
+        print(f"{name:<18}{description.splitlines()[0]}")
+
+
+if __name__ == "__main__":
+    main()
