@@ -1,4 +1,4 @@
-"""How precisely a GPU multiplies numbers of single precision, which is one setting for a process."""
+"""How precisely a GPU multiplies single-precision numbers, which is one setting for a process."""
 
 import torch
 
