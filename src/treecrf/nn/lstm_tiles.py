@@ -34,9 +34,9 @@ class Share:
 
 # For few sentences, more, and many: the first whose programs all find a multiprocessor is taken.
 _FORWARD = (Tile(32, 16, 64, 4, 4), Tile(64, 32, 64, 8, 3), Tile(128, 32, 32, 8, 4))
-_BACKWARD = (Tile(32, 16, 128, 4, 4), Tile(64, 32, 64, 8, 4), Tile(128, 32, 32, 8, 3))
+_BACKWARD = (Tile(32, 16, 64, 4, 4), Tile(64, 32, 64, 8, 4), Tile(128, 32, 32, 8, 3))
 # All units in one program, which then waits for no other.
-_NARROW = Tile(32, 64, 64, 8, 2)
+_NARROW = Tile(16, 64, 64, 8, 2)
 
 _chosen: ContextVar[tuple[Tile, Tile] | None] = ContextVar("treecrf_lstm_tiles", default=None)
 
