@@ -77,7 +77,7 @@ def run(options: Options) -> None:
             f"The last row: how many heads are enough for the {points[BASELINE][-1].las.mean:.2f} "
             "that random sentences end with, read from the line between two rounds.",
             "Each round starts from the model of the round before.",
-            *([] if own.steps is None else [f"A round is of about {own.steps:,} steps."]),
+            *_length_note(options),
         ],
         draw=lambda: curves(
             {"": [_curve(strategy, by_round) for strategy, by_round in points.items()]},
@@ -143,6 +143,13 @@ def _point(options: Options, runs: Runs, strategy: Strategy, split: Split) -> Po
     files = [runs[strategy, seed].treebank.train.path for seed in options.seeds]
     heads = [count_heads(Pool.read(path)) for path in files]
     return Point(sum(heads) / len(heads), measure(counts)["LAS"])
+
+
+def _length_note(options: Options) -> list[str]:
+    steps, epochs = options.own.steps, options.base.epochs
+    if steps is None:
+        return []
+    return [f"A round is of about {steps:,} steps, or of {epochs:,} epochs where those are fewer."]
 
 
 def heads_for(points: Sequence[Point], las: float) -> float | None:
