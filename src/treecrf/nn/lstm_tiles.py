@@ -32,9 +32,9 @@ class Share:
     teams: int
 
 
-# For few sentences, more, and many: the first whose programs all find a multiprocessor is taken.
+# For few sentences first: the first whose programs all find a multiprocessor, or the last.
 _FORWARD = (Tile(32, 16, 64, 4, 4), Tile(64, 32, 64, 8, 3), Tile(128, 32, 32, 8, 4))
-_BACKWARD = (Tile(32, 16, 64, 4, 4), Tile(64, 32, 64, 8, 4), Tile(128, 32, 32, 8, 3))
+_BACKWARD = (Tile(32, 16, 64, 4, 4), Tile(64, 32, 64, 8, 4))
 # All units in one program, which then waits for no other.
 _NARROW = Tile(16, 64, 64, 8, 2)
 
