@@ -7,10 +7,10 @@ import torch
 
 from treecrf.parser import Parser
 from treecrf.parser.batch import cut_batches, make_batch
-from treecrf.parser.decode import is_projective_tree, mbr_heads
 from treecrf.parser.device import fast_products
 from treecrf.parser.encoding import encode
 from treecrf.parser.loss import distribution
+from treecrf.parser.mbr import is_projective_tree, mbr_heads
 from treecrf.parser.trees import TreeNamer
 from treecrf.treebank import Sentence
 

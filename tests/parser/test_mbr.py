@@ -10,8 +10,11 @@ from torch import Tensor
 
 from tests.parser.models import batch_of, random_scorer, sentences_of, with_loss
 from tests.struct.problems import Problem, problems, random_problem
-from treecrf.parser import decode as decode_module
-from treecrf.parser.decode import decode, is_projective_tree, mbr_heads
+from treecrf.parser import mbr as mbr_module
+from treecrf.parser.decode import decode
+from treecrf.parser.loss import distribution
+from treecrf.parser.mbr import is_projective_tree, mbr_heads
+from treecrf.struct import ProjectiveTreeCRF
 from treecrf.treebank.trees import is_projective, is_tree
 
 PROJECTIVE = ["first_order", "second_order"]
@@ -53,12 +56,12 @@ def test_no_chart_where_the_most_probable_heads_are_a_tree(
 ) -> None:
     charts = []
 
-    class Counted(decode_module.ProjectiveTreeCRF):
+    class Counted(ProjectiveTreeCRF):
         def __init__(self, arc_scores: Tensor, lengths: Tensor, *rest: object, **named: object):
             charts.append(lengths.tolist())
             super().__init__(arc_scores, lengths, *rest, **named)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(decode_module, "ProjectiveTreeCRF", Counted)
+    monkeypatch.setattr(mbr_module, "ProjectiveTreeCRF", Counted)
     problem = random_problem(family, [6, 4, 3, 0], magnitude=0.1, junk=0.0)
     with torch.no_grad():
         for word in range(1, 7):  # a chain is by far the best tree
@@ -69,7 +72,7 @@ def test_no_chart_where_the_most_probable_heads_are_a_tree(
     confused = torch.tensor(
         [[[0, 0, 0], [1.0, 0, 1.2], [1.0, 1.2, 0]], [[0, 0, 0], [5, 0, 0], [0, 5, 0]]]
     )
-    crf = decode_module.distribution(confused, None, torch.tensor([2, 2]), config=with_loss("crf"))
+    crf = distribution(confused, None, torch.tensor([2, 2]), config=with_loss("crf"))
     heads = torch.where(torch.tensor([False, True, True]), crf.marginals.argmax(2), 0)
     assert is_projective_tree(heads, crf.lengths, multiroot=False).tolist() == [False, True]
     charts.clear()

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from treecrf.parser.batch import Batch, cut_batches, make_batch
-from treecrf.parser.decode import is_projective_tree
 from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.parser.errors import ParserError
 from treecrf.parser.loss import distribution, masked_heads, tempered
+from treecrf.parser.mbr import is_projective_tree
 from treecrf.parser.model import Roles
 from treecrf.parser.predict import Parser
 from treecrf.treebank import Sentence

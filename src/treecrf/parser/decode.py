@@ -14,17 +14,11 @@ from treecrf.parser.config import Config
 from treecrf.parser.entropy import tree_entropies
 from treecrf.parser.errors import ParserError
 from treecrf.parser.loss import TreeCRF, distribution, masked_heads, tempered
+from treecrf.parser.mbr import has_tree, is_projective_tree, mbr_heads
 from treecrf.parser.model import Network, Roles
 from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF
 
-__all__ = [
-    "Decoded",
-    "NoAllowedTreeError",
-    "decode",
-    "decode_best",
-    "is_projective_tree",
-    "mbr_heads",
-]
+__all__ = ["Decoded", "NoAllowedTreeError", "decode", "decode_best"]
 
 # Sibling scores of a longer sentence are not kept but computed as they are needed: with more cells
 # than these, three tensors of them would take over 3 GiB.
@@ -167,50 +161,7 @@ def _best_heads(
     spanning = NonProjectiveTreeCRF(gains, crf.lengths, config.multiroot, allowed, validate=False)
     if not config.learns_projective:
         return spanning.argmax
-    return torch.where(_has_tree(crf)[:, None], spanning.argmax, -1)
-
-
-def _has_tree(crf: TreeCRF) -> Tensor:
-    """Whether some tree of the family is allowed, `[batch]`; without one marginals mean nothing."""
-    return crf.log_partition > float("-inf")
-
-
-def mbr_heads(crf: TreeCRF, allowed: Tensor | None = None) -> Tensor:
-    """`crf.mbr`, with chart decoding only for sentences whose most probable heads are no tree."""
-    marginals = crf.marginals
-    token = torch.arange(marginals.shape[1], device=marginals.device)
-    is_word = (token > 0) & (token <= crf.lengths[:, None])
-    heads = torch.where(is_word, marginals.argmax(2), 0)
-    settled = is_projective_tree(heads, crf.lengths, multiroot=crf.multiroot) & _has_tree(crf)
-    rest = (~settled).nonzero().squeeze(1)
-    if len(rest):
-        heads[rest] = ProjectiveTreeCRF(
-            marginals[rest],
-            crf.lengths[rest],
-            crf.multiroot,
-            None if allowed is None else allowed[rest],
-            validate=False,
-        ).argmax
-    return heads
-
-
-def is_projective_tree(heads: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
-    """Whether heads `[batch, N]`, zero past the last word, are a projective tree, `[batch]`."""
-    width = heads.shape[1]
-    token = torch.arange(width, device=heads.device)
-    is_word = (token > 0) & (token <= lengths[:, None])
-    roots = ((heads == 0) & is_word).sum(1)
-    single = (roots >= 1) if multiroot else (roots == 1)
-    ancestors = heads
-    for _ in range(max(1, math.ceil(math.log2(max(width, 2))))):
-        ancestors = ancestors.gather(1, ancestors)  # twice as far up each time
-    reaches_root = (ancestors == 0).all(1)
-    # No arc leads out from below another: the head of each word between is between, or an end.
-    left, right = torch.minimum(heads, token), torch.maximum(heads, token)
-    between = (left[:, :, None] < token) & (token < right[:, :, None])
-    outside = (heads[:, None] < left[:, :, None]) | (heads[:, None] > right[:, :, None])
-    crosses = (between & outside & is_word[:, :, None] & is_word[:, None]).flatten(1).any(1)
-    return (single & reaches_root & ~crosses) | (lengths == 0)
+    return torch.where(has_tree(crf)[:, None], spanning.argmax, -1)
 
 
 def _or_spanning_trees(heads: Tensor, spanning: NonProjectiveTreeCRF, batch: Batch) -> Tensor:
