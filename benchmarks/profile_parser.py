@@ -24,7 +24,17 @@ from benchmarks.stages import Stages
 from benchmarks.timing import machine
 from treecrf.nn.bilstm import BiLSTM
 from treecrf.nn.mlp import Perceptrons
-from treecrf.parser import Config, Parser, decode, load, load_config, loss, predict, set_up
+from treecrf.parser import (
+    Config,
+    Parser,
+    decode,
+    gathering,
+    load,
+    load_config,
+    loss,
+    predict,
+    set_up,
+)
 from treecrf.parser import train as loop
 from treecrf.parser.adam import Adam
 from treecrf.parser.assigning import Assigner
@@ -210,12 +220,12 @@ def watch_parsing(stages: Stages) -> None:
     """Name the parts of a parse, in one thread."""
     stages.replace(predict, "pipelined", _one_by_one)
     stages.watch(predict, "encode", "words to numbers", host=True)
-    stages.watch(predict, "make_batch", "batch, on the host")
-    stages.watch(predict, "decode", "decoding")
+    stages.watch(gathering, "make_batch", "batch, on the host")
+    stages.watch(gathering, "decode", "decoding")
     stages.watch(decode, "distribution", "marginals")
     stages.watch(TreeDistribution, "marginals", "marginals")
     stages.watch(decode, "_decoded", "best labels, to the host")
-    stages.watch(predict.Gathered, "add", "naming trees", host=True)
+    stages.watch(gathering.Gathered, "add", "naming trees", host=True)
     stages.watch(Assigner, "assign", "naming trees", host=True)
     stages.watch(Sentence, "with_tree", "sentences with trees", host=True)
 

@@ -16,7 +16,7 @@ import torch
 from benchmarks.report import print_table, write_json
 from benchmarks.stages import Stages
 from benchmarks.timing import finish, machine
-from treecrf.parser import Parser, ParserError, load, predict
+from treecrf.parser import Parser, ParserError, gathering, load, predict
 from treecrf.parser.workers import parse_with_workers
 from treecrf.segment import rebuild_text, segmenter
 from treecrf.segment.corpus import raw_sentences, raw_text
@@ -106,14 +106,14 @@ def _stages(parser: Parser, text: str) -> dict[str, float]:
     """Seconds by stage, with nothing done at the same time as something else."""
     with Stages(parser.device) as stages:
         stages.replace(predict, "pipelined", lambda items, work: map(work, items))
-        stages.replace(predict, "run_side_by_side", lambda calls: (call() for call in calls))
+        stages.replace(gathering, "run_side_by_side", lambda calls: (call() for call in calls))
         stages.replace(segmenter, "run_on_one_thread", lambda call: call())
         stages.watch(segmenter.Segmenter, "_score", "segmenter: network")
         stages.watch(predict, "encode", "words to numbers", host=True)
-        stages.watch(predict, "make_batch", "batches")
+        stages.watch(gathering, "make_batch", "batches")
         stages.watch(parser.scorer.reader, "forward", "encoder")
-        stages.watch(predict, "decode", "scores and trees")
-        stages.watch(predict.Gathered, "add", "trees to sentences", host=True)
+        stages.watch(gathering, "decode", "scores and trees")
+        stages.watch(gathering.Gathered, "add", "trees to sentences", host=True)
         stages.watch(parser._assigner, "assign", "trees to sentences", host=True)
         with stages.stage("segmenter: sentences, and writing"):
             _written(parser, text)

@@ -6,7 +6,7 @@ import pytest
 
 import treecrf
 from treecrf.nn.byte_lstm import ByteLSTM
-from treecrf.parser import Parser, predict, set_up
+from treecrf.parser import Parser, gathering, predict, set_up
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.train import train
 from treecrf.treebank import Sentence, write_conllu
@@ -54,7 +54,7 @@ def test_a_tree_does_not_depend_on_the_batch(
 ) -> None:
     given = sentences()[:30]
     together = rounded.parse_tokens(given)
-    monkeypatch.setitem(predict._BATCH_WORDS, "cpu", 40)
+    monkeypatch.setitem(gathering.BATCH_WORDS, "cpu", 40)
     for parsed in (
         rounded.parse_tokens(given),
         [rounded.parse_tokens([sentence])[0] for sentence in given],

@@ -16,7 +16,7 @@ from tests.parser.models import (
     trees_of,
     with_loss,
 )
-from treecrf.parser import ParserError, pipeline, predict
+from treecrf.parser import ParserError, gathering, pipeline
 from treecrf.parser.decode import decode
 from treecrf.parser.device import choose_device
 from treecrf.parser.predict import Parser
@@ -42,7 +42,7 @@ def test_trees_do_not_depend_on_batches_and_windows(
     alone = [parser.parse_tokens([sentence])[0] for sentence in words]
     assert [sentence.forms for sentence in alone] == words
     for batch_words, window_words, window_items in ((7, 1 << 16, 100), (10, 96, 4), (1, 1, 1)):
-        monkeypatch.setitem(predict._BATCH_WORDS, "cpu", batch_words)
+        monkeypatch.setitem(gathering.BATCH_WORDS, "cpu", batch_words)
         monkeypatch.setattr(pipeline, "_WINDOW_WORDS", window_words)
         monkeypatch.setattr(pipeline, "_WINDOW_ITEMS", window_items)
         for parsed in (parser.parse_tokens(iter(words)), list(parser.parse_stream(iter(words)))):

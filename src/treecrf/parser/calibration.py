@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from treecrf.parser.batch import Batch, cut_batches, make_batch
+from treecrf.parser.device import fast_products
 from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.parser.errors import ParserError
 from treecrf.parser.loss import distribution, masked_heads, tempered
@@ -35,6 +36,7 @@ class Fit:
     words: int
 
 
+@fast_products()
 def fit_temperature(parser: Parser, sentences: Iterable[Sentence]) -> Fit:
     """The temperature that makes the heads of held-out sentences most probable.
 

@@ -1,16 +1,31 @@
-"""The trees of batches, gathered in the order of the sentences that were encoded."""
+"""Sentences decoded in batches of similar length, gathered in the order that they came in."""
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import torch
 
+from treecrf.nn.single_threads import run_side_by_side
 from treecrf.parser.assigning import TreeArrays
-from treecrf.parser.decode import Decoded
+from treecrf.parser.batch import CELLS, allowed_arcs, cut_batches, make_batch
+from treecrf.parser.config import Config
+from treecrf.parser.constraints import Constraints
+from treecrf.parser.decode import Decoded, decode
+from treecrf.parser.device import fast_products
 from treecrf.parser.encoding import EncodedSentences
 from treecrf.parser.forms import Integers
+from treecrf.parser.model import Network
+from treecrf.parser.stopping import stop_of_thread
 
-__all__ = ["Gathered"]
+__all__ = ["BATCH_WORDS", "Gathered", "gather"]
+
+BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
+"""In a batch: enough to keep the device busy."""
+# Cells `[batch, dependent, head, sibling]` of batches that may be in memory several at once.
+_SMALL_CELLS = 1 << 22
 
 
 class Gathered:
@@ -54,3 +69,42 @@ class Gathered:
             log_probs=self.sentences.get("log_probs"),
             crossing=self.sentences.get("crossing"),
         )
+
+
+def gather(
+    scorer: Network,
+    encoded: EncodedSentences,
+    limits: Sequence[Constraints],
+    *,
+    config: Config,
+    device: torch.device,
+    probs: bool = False,
+    details: bool = False,
+) -> Gathered:
+    """The trees of encoded sentences, each under its constraints; see `decode`."""
+    order = np.argsort(-encoded.lengths, kind="stable")
+    gathered = Gathered(encoded)
+    check_stopped = stop_of_thread()
+
+    def one(rows: Integers) -> tuple[Integers, Decoded]:
+        check_stopped()
+        batch = make_batch(encoded, rows, device=device)
+        allowed = allowed_arcs([limits[row] for row in batch.rows], batch.grid[1], device=device)
+        return batch.rows, decode(
+            scorer, batch, config=config, allowed=allowed, probs=probs, details=details
+        )
+
+    tokens = BATCH_WORDS[device.type]
+    # Entropies hold several tensors of siblings at once, in double precision.
+    cells = CELLS // 8 if details else CELLS
+    alone: list[Integers] = []
+    together: list[Integers] = []
+    for rows in cut_batches(encoded.lengths, order, tokens=tokens, cells=cells):
+        small = len(rows) * (int(encoded.lengths[rows].max()) + 1) ** 3 <= _SMALL_CELLS
+        (together if small and device.type == "cpu" else alone).append(rows)
+    with fast_products():
+        for rows in alone:
+            gathered.add(*one(rows))
+        for found in run_side_by_side([partial(one, rows) for rows in together]):
+            gathered.add(*found)
+    return gathered

@@ -2,7 +2,6 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +11,9 @@ from torch import Tensor
 from treecrf.nn.blank import blank_weights
 from treecrf.nn.byte_linear import has_byte_products
 from treecrf.nn.byte_products import use_byte_products
-from treecrf.nn.single_threads import run_side_by_side
 from treecrf.parser.analysis import Analysis, analyses
 from treecrf.parser.assigning import Assigner, TreeArrays
-from treecrf.parser.batch import CELLS, Batch, allowed_arcs, cut_batches, make_batch
+from treecrf.parser.batch import Batch, allowed_arcs, make_batch
 from treecrf.parser.bundled import model_folder
 from treecrf.parser.checkpoint import load_settings, load_vectors, load_weights, save_model
 from treecrf.parser.config import Config
@@ -25,12 +23,11 @@ from treecrf.parser.constraints import (
     constraints_of,
     kept_from,
 )
-from treecrf.parser.decode import Decoded, NoAllowedTreeError, decode, decode_best
+from treecrf.parser.decode import NoAllowedTreeError, decode_best
 from treecrf.parser.device import choose_device, fast_products
 from treecrf.parser.encoding import EncodedSentences, encode
 from treecrf.parser.errors import ParserError
-from treecrf.parser.forms import Integers
-from treecrf.parser.gathering import Gathered
+from treecrf.parser.gathering import Gathered, gather
 from treecrf.parser.inputs import Words, as_sentences, check_count, check_text, place_of
 from treecrf.parser.loss import TreeCRF, distribution, tempered
 from treecrf.parser.memory import check_memory
@@ -38,17 +35,11 @@ from treecrf.parser.model import Network, Scorer
 from treecrf.parser.options import Decoder, Products
 from treecrf.parser.pipeline import pipelined, windows
 from treecrf.parser.pretrained import Pretrained
-from treecrf.parser.stopping import stop_of_thread
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.treebank import Sentence
 
 __all__ = ["Parser", "load"]
-
-# Words in a batch: enough to keep the device busy.
-_BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
-# Cells `[batch, dependent, head, sibling]` of batches that may be in memory several at once.
-_SMALL_CELLS = 1 << 22
 
 NumberedPair = tuple[int, tuple[Sentence, Constraints]]
 """A sentence and its constraints, with its place among what a caller gives, from 1."""
@@ -253,7 +244,9 @@ class Parser:
             limit.check(sentence)
         encoded = encode(sentences, self.vocabulary, self.config)
         try:
-            gathered = self._gather(encoded, limits, config=self.config, probs=True, details=True)
+            gathered = gather(
+                self.scorer, encoded, limits, config=self.config, device=self.device, details=True
+            )
         except NoAllowedTreeError as error:
             forbidden = bool(limits[error.row].forbidden)
             raise error.named(sentences[error.row].where, forbidden=forbidden) from None
@@ -279,7 +272,7 @@ class Parser:
             raise ParserError("there is no sentence")
         batch, allowed = self._one_batch(encode(given, self.vocabulary, self.config), limits)
         back = torch.from_numpy(np.argsort(batch.rows)).to(self.device)
-        with torch.no_grad():
+        with torch.no_grad(), fast_products():
             roles = self.scorer(batch)
             arcs, siblings = tempered(
                 self.scorer.arcs(roles, batch), self.scorer.siblings(roles, batch), self.config
@@ -334,50 +327,9 @@ class Parser:
         probs: bool,
     ) -> TreeArrays:
         """The trees of encoded sentences as numbers: what is done on the device."""
-        return self._gather(encoded, limits, config=config, probs=probs, details=False).arrays()
-
-    def _gather(
-        self,
-        encoded: EncodedSentences,
-        limits: Sequence[Constraints],
-        *,
-        config: Config,
-        probs: bool,
-        details: bool,
-    ) -> Gathered:
-        order = np.argsort(-encoded.lengths, kind="stable")
-        gathered = Gathered(encoded)
-        check_stopped = stop_of_thread()
-
-        def one(rows: Integers) -> tuple[Integers, Decoded]:
-            check_stopped()
-            batch = make_batch(encoded, rows, device=self.device)
-            allowed = allowed_arcs(
-                [limits[row] for row in batch.rows], batch.grid[1], device=self.device
-            )
-            return batch.rows, decode(
-                self.scorer,
-                batch,
-                config=config,
-                allowed=allowed,
-                probs=probs,
-                details=details,
-            )
-
-        tokens = _BATCH_WORDS[self.device.type]
-        # Entropies hold several tensors of siblings at once, in double precision.
-        cells = CELLS // 8 if details else CELLS
-        alone: list[Integers] = []
-        together: list[Integers] = []
-        for rows in cut_batches(encoded.lengths, order, tokens=tokens, cells=cells):
-            small = len(rows) * (int(encoded.lengths[rows].max()) + 1) ** 3 <= _SMALL_CELLS
-            (together if small and self.device.type == "cpu" else alone).append(rows)
-        with fast_products():
-            for rows in alone:
-                gathered.add(*one(rows))
-            for found in run_side_by_side([partial(one, rows) for rows in together]):
-                gathered.add(*found)
-        return gathered
+        return gather(
+            self.scorer, encoded, limits, config=config, device=self.device, probs=probs
+        ).arrays()
 
 
 def _size_of_pair(numbered: NumberedPair) -> int:
