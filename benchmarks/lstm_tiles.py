@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from benchmarks.timing import finish, median_ms
-from treecrf.nn.fused_lstm import PackedSteps, packed_steps
 from treecrf.nn.lstm_tiles import Share, Tile, chosen_tiles, share_out
+from treecrf.nn.packing import PackedSteps, packed_steps
 
 # Relative to the norm: products have 10 bits, and errors go through all steps and layers.
 TOLERANCE = 1e-2
@@ -112,24 +112,37 @@ class Kernels:
     def share(self, tile: Tile) -> Share:
         return share_out(tile, self.steps.sentences, self.size, self.device)
 
-    def forward(self, tile: Tile) -> Tensor:
+    def forward(self, tile: Tile) -> list[Tensor]:
         """What it writes in place of the gates changes no time."""
         from treecrf.nn.lstm_kernels import run_forward
 
         run_forward(
-            self.gates, self.recurrent, self.steps.table, self.outputs, self.cells,
-            steps=self.steps.steps, tile=tile, share=self.share(tile), keep=True, precision="tf32",
-        )  # fmt: skip
-        return self.outputs
+            self.gates,
+            self.recurrent,
+            self.steps,
+            outputs=self.outputs,
+            cells=self.cells,
+            tile=tile,
+            keep=True,
+            precision="tf32",
+        )
+        return [self.outputs, self.cells]
 
-    def backward(self, tile: Tile) -> Tensor:
+    def backward(self, tile: Tile) -> list[Tensor]:
         from treecrf.nn.lstm_kernels import run_backward
 
-        return run_backward(
-            self.gates, self.cells, self.outputs, self.output_gradients, self.transposed,
-            self.steps.table,
-            steps=self.steps.steps, tile=tile, share=self.share(tile), precision="tf32",
-        )[0]  # fmt: skip
+        return list(
+            run_backward(
+                self.gates,
+                self.transposed,
+                self.steps,
+                outputs=self.outputs,
+                cells=self.cells,
+                output_gradients=self.output_gradients,
+                tile=tile,
+                precision="tf32",
+            )
+        )
 
 
 def time_tiles(
@@ -148,12 +161,12 @@ def time_tiles(
             if name == "forward":
                 kernels.gates.copy_(kernels.inputs)
             try:
-                found = run(tile).clone()
+                found = [result.clone() for result in run(tile)]
             except Exception as problem:
                 print(f"  {name}, {label}: {type(problem).__name__}: {problem}", file=sys.stderr)
                 continue
             expected = found if expected is None else expected
-            if not difference([found], [expected]) <= TOLERANCE:
+            if not difference(found, expected) <= TOLERANCE:
                 print(f"  {name}, {label}: DIFFERENT, not timed", file=sys.stderr)
                 continue
             times[label] = _microseconds(lambda run=run, tile=tile: run(tile), device)
@@ -186,9 +199,9 @@ def _microseconds(call: Callable[[], object], device: torch.device, *, calls: in
 
 
 def difference(ones: list[Tensor], others: list[Tensor]) -> float:
-    """The largest, relative to the norm."""
+    """The largest, relative to the norm; NaN where one is."""
     pairs = zip(ones, others, strict=True)
-    return max(float((one - other).norm() / other.norm()) for one, other in pairs)
+    return float(torch.stack([(one - other).norm() / other.norm() for one, other in pairs]).max())
 
 
 def sentences(name: str) -> Batch:

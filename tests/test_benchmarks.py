@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from benchmarks import peers
+from benchmarks.lstm_tiles import difference
 from benchmarks.ops import Row, measure, print_rows
 from benchmarks.stages import Stages
 from tests.parser.models import VOCABULARY, random_scorer, with_loss
@@ -204,6 +205,12 @@ def test_lstm_is_timed_beside_the_library(tmp_path: Path) -> None:
         for direction in ("forward", "backward")
     ]
     assert all(row["chosen"] in row["microseconds"] for row in content["tiles"])
+
+
+def test_a_difference_that_is_no_number_is_told() -> None:
+    one, none = torch.ones(2), torch.full((2,), float("nan"))
+    assert difference([one, one], [one, one]) == 0
+    assert not difference([one, none], [one, one]) <= 1
 
 
 def test_lstm_needs_a_gpu_or_the_interpreter() -> None:

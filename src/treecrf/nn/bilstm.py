@@ -1,11 +1,14 @@
 """A BiLSTM over packed sentences, with dropout that costs no loop over time steps."""
 
+from functools import partial
+
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from treecrf.nn.dropout import SharedDropout, random_mask
-from treecrf.nn.fused_lstm import can_fuse, fused_lstm, packed_steps
+from treecrf.nn.fused_lstm import can_fuse, fused_lstm
+from treecrf.nn.packing import PackedSteps, packed_steps
 
 __all__ = ["BiLSTM", "initialise_lstm", "lstm_weights"]
 
@@ -35,37 +38,47 @@ class BiLSTM(nn.Module):
         columns = None
         if self.training and self.recurrent_dropout:
             # One mask of the state for the whole batch is the same as columns of the recurrent
-            # weights set to zero, so a layer stays one call of the library.
+            # weights set to zero, so that no step has to be masked.
             shape = (len(self.layers), 2, self.size)
             columns = random_mask(tokens, shape, rate=self.recurrent_dropout)
-        fused = can_fuse(tokens, self.size)
-        if fused:
-            steps = packed_steps(batch_sizes, tokens.device)
-        elif columns is not None:
-            start = tokens.new_zeros(2, sentences, self.size)
+        if can_fuse(tokens, self.size):
+            read = partial(_read_fused, steps=packed_steps(batch_sizes, tokens.device))
+        else:
+            read = partial(_read_by_library, batch_sizes=batch_sizes)
         for number, layer in enumerate(self.layers):
-            weights = lstm_weights(layer)
-            if columns is not None:
-                weights = _MaskedWeights.apply(columns[number], *weights)
-            if fused:
-                tokens = fused_lstm(tokens, steps, weights)
-            elif columns is not None:
-                tokens = torch.lstm(
-                    tokens,
-                    batch_sizes,
-                    (start, start),
-                    weights,
-                    has_biases=True,
-                    num_layers=1,
-                    dropout=0.0,
-                    train=True,
-                    bidirectional=True,
-                )[0]
-            else:
-                tokens = layer(PackedSequence(tokens, batch_sizes))[0].data
+            tokens = read(layer, tokens, None if columns is None else columns[number])
             if kept is not None:
                 tokens = tokens * kept[number]
         return tokens
+
+
+def _read_fused(
+    layer: nn.Module, tokens: Tensor, columns: Tensor | None, *, steps: PackedSteps
+) -> Tensor:
+    weights = lstm_weights(layer)
+    if columns is not None:
+        weights[1], weights[5] = weights[1] * columns[0], weights[5] * columns[1]
+    return fused_lstm(tokens, steps, weights)
+
+
+def _read_by_library(
+    layer: nn.Module, tokens: Tensor, columns: Tensor | None, *, batch_sizes: Tensor
+) -> Tensor:
+    if columns is None:
+        outputs: Tensor = layer(PackedSequence(tokens, batch_sizes))[0].data
+        return outputs
+    start = tokens.new_zeros(2, int(batch_sizes[0]), columns.shape[1])
+    return torch.lstm(
+        tokens,
+        batch_sizes,
+        (start, start),
+        _MaskedWeights.apply(columns, *lstm_weights(layer)),
+        has_biases=True,
+        num_layers=1,
+        dropout=0.0,
+        train=True,
+        bidirectional=True,
+    )[0]
 
 
 def lstm_weights(layer: nn.Module) -> list[Tensor]:

@@ -4,7 +4,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from treecrf.nn.bilstm import initialise_lstm, lstm_weights
-from treecrf.nn.fused_lstm import can_fuse, fused_lstm, last_states, packed_steps
+from treecrf.nn.fused_lstm import can_fuse, fused_lstm
+from treecrf.nn.packing import last_states, packed_steps
 
 __all__ = ["CharLSTM", "WordEmbedding"]
 

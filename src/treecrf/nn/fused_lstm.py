@@ -3,34 +3,24 @@
 cuDNN is given a step at a time by the host, and a GPU waits for it; see docs/performance.md.
 """
 
-import importlib.util
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from functools import cache
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from treecrf.nn.lstm_tiles import Tile, chosen_tiles, share_out
+from treecrf.nn.lstm_tiles import Tile, chosen_tiles
+from treecrf.nn.packing import PackedSteps
 from treecrf.nn.precision import FAST, product_precision
+from treecrf.ops.backend import obstacle
 
-__all__ = [
-    "PackedSteps",
-    "can_fuse",
-    "fused_lstm",
-    "last_states",
-    "packed_steps",
-    "use_fused_lstm",
-]
+__all__ = ["can_fuse", "fused_lstm", "use_fused_lstm"]
 
-# With more units than this a step is long enough for the library.
-_MOST_UNITS = 1024
+# Nothing larger was measured; the more units, the less the library waits for the host.
+_MOST_UNITS = 512
 
 _chosen: ContextVar[bool | None] = ContextVar("treecrf_fused_lstm", default=None)
 
@@ -51,51 +41,18 @@ def use_fused_lstm(wanted: bool) -> Iterator[None]:
 def can_fuse(tokens: Tensor, size: int) -> bool:
     """Whether a layer with so many units a direction reads these tokens with the fused kernels."""
     wanted = _chosen.get()
-    if wanted is False or tokens.dtype != torch.float32 or not len(tokens) or size > _MOST_UNITS:
-        return False
-    if not _has_triton():
+    if wanted is None:
+        wanted = tokens.is_cuda
+    if not wanted or tokens.dtype != torch.float32 or not len(tokens) or size > _MOST_UNITS:
         return False
     if torch.is_autocast_enabled(tokens.device.type):  # to a precision that the kernels do not have
         return False
-    if not tokens.is_cuda:
-        return wanted is True and os.environ.get("TRITON_INTERPRET", "0") == "1"
+    if obstacle("triton", tokens.device) is not None:
+        return False
     # Before Ampere there are no products of the precision that tensor cores have here.
-    return torch.version.hip is None and torch.cuda.get_device_capability(tokens.device) >= (8, 0)
-
-
-@cache
-def _has_triton() -> bool:
-    """Whether it is installed, and not older than 3.4."""
-    return (
-        importlib.util.find_spec("triton") is not None
-        and importlib.util.find_spec("triton.knobs") is not None
+    return not tokens.is_cuda or (
+        torch.version.hip is None and torch.cuda.get_device_capability(tokens.device) >= (8, 0)
     )
-
-
-@dataclass(frozen=True)
-class PackedSteps:
-    """How tokens are packed, for the kernels: one transfer to the GPU for all layers."""
-
-    steps: int
-    sentences: int
-    table: Tensor  # the first token of each step, then the length of each sentence
-    last: Tensor  # [sentence * direction], rows of outputs seen as `[token * direction, unit]`
-
-
-def packed_steps(batch_sizes: Tensor, device: torch.device) -> PackedSteps:
-    """From the number of sentences alive at each step, on the host, longest sentence first."""
-    sizes = batch_sizes.numpy()
-    steps, sentences = len(sizes), int(sizes[0])
-    first = np.cumsum(sizes) - sizes
-    sentence = np.arange(sentences)
-    # A sentence is as long as there are steps with more sentences than those before it.
-    lengths = steps - np.searchsorted(sizes[::-1], sentence, side="right")
-    last = np.stack((2 * (first[lengths - 1] + sentence), 2 * sentence + 1), 1)
-    flat = torch.from_numpy(np.concatenate((first, lengths, last.ravel()), dtype=np.int32))
-    if device.type == "cuda":
-        flat = flat.pin_memory()
-    pieces = flat.to(device, non_blocking=True).split((steps + sentences, 2 * sentences))
-    return PackedSteps(steps, sentences, *pieces)
 
 
 def fused_lstm(tokens: Tensor, steps: PackedSteps, weights: Sequence[Tensor]) -> Tensor:
@@ -108,12 +65,6 @@ def fused_lstm(tokens: Tensor, steps: PackedSteps, weights: Sequence[Tensor]) ->
         outputs: Tensor = _FusedLSTM.apply(tokens, steps, *weights)
         return outputs
     return _run(tokens, steps, weights, keep=False).outputs
-
-
-def last_states(outputs: Tensor, steps: PackedSteps) -> Tensor:
-    """The last output of each direction in each sentence, `[sentence, 2 * unit]`."""
-    by_direction = outputs.view(-1, outputs.shape[1] // 2)
-    return by_direction.index_select(0, steps.last).view(steps.sentences, -1)
 
 
 class _Pass(NamedTuple):
@@ -133,8 +84,8 @@ def _run(tokens: Tensor, steps: PackedSteps, weights: Sequence[Tensor], *, keep:
 
     size = weights[1].shape[1]
     gates = tokens.new_empty(2, len(tokens), 4 * size)
-    for gate, (of_input, _, *biases) in zip(gates, (weights[:4], weights[4:]), strict=True):
-        torch.addmm(biases[0] + biases[1], tokens, of_input.t(), out=gate)
+    for ours, (of_input, _, *biases) in zip(gates, (weights[:4], weights[4:]), strict=True):
+        torch.addmm(biases[0] + biases[1], tokens, of_input.t(), out=ours)
     # As precise as the library's products are meant to be.
     precision = "tf32" if product_precision() == FAST else "ieee"
     forward, backward = chosen_tiles(steps.sentences, size, tokens.device)
@@ -149,12 +100,10 @@ def _run(tokens: Tensor, steps: PackedSteps, weights: Sequence[Tensor], *, keep:
     run_forward(
         gates,
         result.recurrent,
-        steps.table,
-        result.outputs,
-        result.cells,
-        steps=steps.steps,
+        steps,
+        outputs=result.outputs,
+        cells=result.cells,
         tile=forward,
-        share=share_out(forward, steps.sentences, size, tokens.device),
         keep=keep,
         precision=precision,
     )
@@ -178,26 +127,26 @@ class _FusedLSTM(torch.autograd.Function):
         from treecrf.nn.lstm_kernels import run_backward
 
         tokens, outputs, gates, cells, recurrent, *of_input = ctx.saved_tensors
-        size = cells.shape[2]
         gate_gradients, states = run_backward(
             gates,
-            cells,
-            outputs,
-            output_gradients.contiguous(),
             # That way round its kernel reads along rows.
             recurrent.transpose(1, 2).contiguous(),
-            ctx.steps.table,
-            steps=ctx.steps.steps,
+            ctx.steps,
+            outputs=outputs,
+            cells=cells,
+            output_gradients=output_gradients.contiguous(),
             tile=ctx.tile,
-            share=share_out(ctx.tile, ctx.steps.sentences, size, tokens.device),
             precision=ctx.precision,
         )
         token_gradients = None
         if ctx.needs_input_grad[0]:
             token_gradients = gate_gradients[0] @ of_input[0]
             token_gradients.addmm_(gate_gradients[1], of_input[1])
+        if not any(ctx.needs_input_grad[2:]):
+            return (token_gradients, None, *[None] * 8)
         of_state = gate_gradients.transpose(1, 2) @ states
-        biases = gate_gradients.sum(1)
+        # Each bias has numbers of its own, for a gradient may be scaled where it is.
+        biases = gate_gradients.sum(1).repeat(2, 1)
         return (
             token_gradients,
             None,
@@ -208,7 +157,7 @@ class _FusedLSTM(torch.autograd.Function):
                     gate_gradients[direction].t() @ tokens,
                     of_state[direction],
                     biases[direction],
-                    biases[direction],
+                    biases[2 + direction],
                 )
             ),
         )

@@ -16,8 +16,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from treecrf.nn.lstm_tiles import Share, Tile
-from treecrf.ops.fused import INTERPRETED, read_counter
+from treecrf.nn.lstm_tiles import Share, Tile, share_out
+from treecrf.nn.packing import PackedSteps
+from treecrf.ops.fused import INTERPRETED, read_counter, team_options
 
 __all__ = ["run_backward", "run_forward"]
 
@@ -53,7 +54,7 @@ def forward(
         start = reverse * (longest - 1)
         # The first tokens of a step and of the one before; offsets from there are small.
         token = _first_token(table, start + way * first_step, longest)
-        last = _first_token(table, start + way * (first_step - 1), longest)
+        before = _first_token(table, start + way * (first_step - 1), longest)
         for step in range(first_step, tl.minimum(last_step + 1, longest)):
             time = start + way * step
             here = time < length
@@ -69,7 +70,7 @@ def forward(
                 x_f = tl.load(gate + H, written, 0.0)
                 x_g = tl.load(gate + 2 * H, written, 0.0)
                 x_o = tl.load(gate + 3 * H, written, 0.0)
-                c = tl.load(cells + last * H + place, started[:, None] & inside, 0.0)
+                c = tl.load(cells + before * H + place, started[:, None] & inside, 0.0)
                 i = tl.zeros([SENTENCES, UNITS], tl.float32)
                 f = tl.zeros([SENTENCES, UNITS], tl.float32)
                 g = tl.zeros([SENTENCES, UNITS], tl.float32)
@@ -77,7 +78,7 @@ def forward(
                 for piece in range(0, H, DEPTH):
                     k = piece + tl.arange(0, DEPTH)
                     h = tl.load(
-                        outputs + last * (2 * H) + sentence[:, None] * (2 * H) + k[None, :],
+                        outputs + before * (2 * H) + sentence[:, None] * (2 * H) + k[None, :],
                         started[:, None] & (k < H)[None, :],
                         0.0,
                         cache_modifier=CACHE,
@@ -108,7 +109,7 @@ def forward(
                     tl.store(gate + H, f, written)
                     tl.store(gate + 2 * H, g, written)
                     tl.store(gate + 3 * H, o, written)
-            last, token = token, _first_token(table, time + way, longest)
+            before, token = token, _first_token(table, time + way, longest)
             rounds += 1
             _wait(counters, rounds, team, WAIT)
 
@@ -145,9 +146,9 @@ def backward(
         length = tl.load(table + steps + sentence, sentence < sentences, 0)
         longest = tl.load(table + steps + group * SENTENCES)
         start = (1 - reverse) * (longest - 1)
-        next = _first_token(table, start - way * (first_step - 1), longest)
+        after = _first_token(table, start - way * (first_step - 1), longest)
         token = _first_token(table, start - way * first_step, longest)
-        last = _first_token(table, start - way * (first_step + 1), longest)
+        before = _first_token(table, start - way * (first_step + 1), longest)
         for step in range(first_step, tl.minimum(last_step + 1, longest)):
             time = start - way * step
             here = time < length
@@ -167,8 +168,8 @@ def backward(
                 g = tl.load(gate + 2 * H, written, 0.0)
                 o = tl.load(gate + 3 * H, written, 0.0)
                 c = tl.load(cells + token * H + place, written, 0.0)
-                c_last = tl.load(cells + last * H + place, read, 0.0)
-                h_last = tl.load(outputs + last * (2 * H) + h_place, read, 0.0)
+                c_before = tl.load(cells + before * H + place, read, 0.0)
+                h_before = tl.load(outputs + before * (2 * H) + h_place, read, 0.0)
                 d_output = tl.load(output_gradients + token * (2 * H) + h_place, written, 0.0)
                 d_c = tl.load(cell_gradients + place, goes_on[:, None] & inside, 0.0)
                 # dh = dy + U^T dgates'
@@ -176,7 +177,7 @@ def backward(
                 for piece in range(0, 4 * H, DEPTH):
                     k = piece + tl.arange(0, DEPTH)
                     d_gates = tl.load(
-                        gate_gradients + next * (4 * H) + sentence[:, None] * (4 * H) + k[None, :],
+                        gate_gradients + after * (4 * H) + sentence[:, None] * (4 * H) + k[None, :],
                         goes_on[:, None] & (k < 4 * H)[None, :],
                         0.0,
                         cache_modifier=CACHE,
@@ -190,14 +191,14 @@ def backward(
                 d_c += d_h * o * (1 - tanh_c * tanh_c)
                 gate = gate_gradients + token * (4 * H) + gate_place
                 tl.store(gate, d_c * g * i * (1 - i), written)
-                tl.store(gate + H, d_c * c_last * f * (1 - f), written)
+                tl.store(gate + H, d_c * c_before * f * (1 - f), written)
                 tl.store(gate + 2 * H, d_c * i * (1 - g * g), written)
                 tl.store(gate + 3 * H, d_h * tanh_c * o * (1 - o), written)
                 if block + team >= tl.cdiv(H, UNITS):
                     _arrive(counters, WAIT)
                 tl.store(cell_gradients + place, d_c * f, written)
-                tl.store(states + token * H + place, h_last, written)
-            next, token, last = token, last, _first_token(table, time - 2 * way, longest)
+                tl.store(states + token * H + place, h_before, written)
+            after, token, before = token, before, _first_token(table, time - 2 * way, longest)
             rounds += 1
             _wait(counters, rounds, team, WAIT)
 
@@ -231,37 +232,53 @@ def _tanh(x):
 
 
 def run_forward(
-    gates: Tensor, recurrent: Tensor, table: Tensor, outputs: Tensor, cells: Tensor,
-    *, steps: int, tile: Tile, share: Share, keep: bool, precision: str,
-) -> None:  # fmt: skip
+    gates: Tensor,
+    recurrent: Tensor,
+    steps: PackedSteps,
+    *,
+    outputs: Tensor,
+    cells: Tensor,
+    tile: Tile,
+    keep: bool,
+    precision: str,
+) -> None:
     """See `forward`."""
-    sentences = len(table) - steps
+    size = cells.shape[2]
+    share = share_out(tile, steps.sentences, size, gates.device)
     with torch.cuda.device_of(gates):
-        counters = _counters(table, share)
-        for first, last in _launches(steps, share):
+        counters = _counters(steps.table, share)
+        for first, last in _launches(steps.steps, share):
             forward[(2 * share.team * share.teams,)](
-                gates, recurrent, table, outputs, cells, counters,
-                gates.shape[1], sentences, steps, first, last, share.team, share.teams,
-                H=cells.shape[2], KEEP=keep, PRECISION=precision, **_options(tile, share),
+                gates, recurrent, steps.table, outputs, cells, counters,
+                gates.shape[1], steps.sentences, steps.steps, first, last, share.team, share.teams,
+                H=size, KEEP=keep, PRECISION=precision, **_options(tile, share),
             )  # fmt: skip
 
 
 def run_backward(
-    gates: Tensor, cells: Tensor, outputs: Tensor, output_gradients: Tensor, recurrent: Tensor,
-    table: Tensor, *, steps: int, tile: Tile, share: Share, precision: str,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
+    gates: Tensor,
+    recurrent: Tensor,
+    steps: PackedSteps,
+    *,
+    outputs: Tensor,
+    cells: Tensor,
+    output_gradients: Tensor,
+    tile: Tile,
+    precision: str,
+) -> tuple[Tensor, Tensor]:
     """`gate_gradients` and `states`; see `backward`."""
-    sentences = len(table) - steps
+    size = cells.shape[2]
+    share = share_out(tile, steps.sentences, size, gates.device)
     gate_gradients, states = torch.empty_like(gates), torch.empty_like(cells)
-    cell_gradients = cells.new_empty(2, sentences, cells.shape[2])
+    cell_gradients = cells.new_empty(2, steps.sentences, size)
     with torch.cuda.device_of(gates):
-        counters = _counters(table, share)
-        for first, last in _launches(steps, share):
+        counters = _counters(steps.table, share)
+        for first, last in _launches(steps.steps, share):
             backward[(2 * share.team * share.teams,)](
-                gates, cells, outputs, output_gradients, recurrent, table,
+                gates, cells, outputs, output_gradients, recurrent, steps.table,
                 gate_gradients, cell_gradients, states, counters,
-                gates.shape[1], sentences, steps, first, last, share.team, share.teams,
-                H=cells.shape[2], PRECISION=precision, **_options(tile, share),
+                gates.shape[1], steps.sentences, steps.steps, first, last, share.team, share.teams,
+                H=size, PRECISION=precision, **_options(tile, share),
             )  # fmt: skip
     return gate_gradients, states
 
@@ -283,15 +300,10 @@ def _launches(steps: int, share: Share) -> list[tuple[int, int]]:
 
 def _options(tile: Tile, share: Share) -> dict[str, Any]:
     """The compile-time arguments and launch options of both kernels."""
-    together = share.team > 1 and not INTERPRETED
-    return {
-        "WAIT": together,
-        # What another multiprocessor wrote is seen in the second-level cache, not in the first.
-        "CACHE": ".cg" if together else "",
+    return team_options(share.team) | {
         "SENTENCES": tile.sentences,
         "UNITS": tile.units,
         "DEPTH": tile.depth,
         "num_warps": tile.warps,
         "num_stages": tile.stages,
-        "launch_cooperative_grid": together,
     }

@@ -44,12 +44,12 @@ def backend_for(device: torch.device) -> Backend:
     """
     chosen = _chosen.get()
     if chosen is not None:
-        obstacle = _obstacle(chosen, device)
-        if obstacle is not None:
-            raise BackendError(f"the {chosen} backend cannot be used here: {obstacle}")
+        problem = obstacle(chosen, device)
+        if problem is not None:
+            raise BackendError(f"the {chosen} backend cannot be used here: {problem}")
         return chosen
     fast: Backend = "triton" if device.type == "cuda" else "numba"
-    return fast if _obstacle(fast, device) is None else "torch"
+    return fast if obstacle(fast, device) is None else "torch"
 
 
 def implementation(family: Family, scores: torch.Tensor) -> ModuleType:
@@ -65,10 +65,10 @@ def module(family: Family, backend: Backend) -> ModuleType:
 def host_module(family: Family) -> ModuleType:
     """The module that computes on the host what a device backend leaves to it."""
     host = torch.device("cpu")
-    return module(family, "torch" if _obstacle("numba", host) else "numba")
+    return module(family, "torch" if obstacle("numba", host) else "numba")
 
 
-def _obstacle(backend: Backend, device: torch.device) -> str | None:
+def obstacle(backend: Backend, device: torch.device) -> str | None:
     """What keeps a backend from running on a device, and what to do about it; None when it runs."""
     if backend == "torch":
         return None

@@ -38,17 +38,23 @@ def launches(batch: int, tokens: int, shape: WorkShape) -> list[tuple[int, int]]
     return [(0, tokens - 1)]
 
 
-def options(shape: WorkShape) -> dict[str, Any]:
-    """The compile-time arguments and launch options of a kernel that works in this shape."""
-    together = shape.team > 1 and not INTERPRETED
+def team_options(team: int) -> dict[str, Any]:
+    """The compile-time arguments and launch options of programs that wait for one another."""
+    together = team > 1 and not INTERPRETED
     return {
         "WAIT": together,
         # What another multiprocessor wrote is seen in the second-level cache, not in the first.
         "CACHE": ".cg" if together else "",
+        "launch_cooperative_grid": together,
+    }
+
+
+def options(shape: WorkShape) -> dict[str, Any]:
+    """The compile-time arguments and launch options of a kernel that works in this shape."""
+    return team_options(shape.team) | {
         "BLOCK_I": shape.block_positions,
         "BLOCK_R": shape.block_splits,
         "num_warps": shape.warps,
-        "launch_cooperative_grid": together,
     }
 
 
