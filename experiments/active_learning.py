@@ -130,7 +130,7 @@ def _training(options: Options, path: Path, *, seed: int, name: str, init: Run |
         in_epoch = math.ceil(words / base.batch_tokens)
         epochs = min(base.epochs, math.ceil(options.own.steps / in_epoch))
         base = base.changed({"epochs": epochs, "patience": epochs})
-    return options.run(CRF2O, seed, treebank=treebank, base=base, init=init)
+    return options.plan(CRF2O, seed, treebank=treebank, base=base, init=init)
 
 
 def _folder(options: Options) -> Path:

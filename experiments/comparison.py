@@ -37,7 +37,9 @@ def compare_systems(
     """
     seeds = options.seeds
     runs = {
-        (system, seed): options.run(system, seed, base=base) for system in systems for seed in seeds
+        (system, seed): options.plan(system, seed, base=base)
+        for system in systems
+        for seed in seeds
     }
     results = options.finish(runs.values())
     measures: dict[Split, Measures] = {}
@@ -60,7 +62,7 @@ def compare_two(options: Options, system: System, other: System) -> str:
     """
 
     def counts(each: System, split: Split) -> list[list[Counts]]:
-        results = [options.store.load(options.run(each, seed)) for seed in options.seeds]
+        results = [options.store.load(options.plan(each, seed)) for seed in options.seeds]
         assert None not in results
         return [result.parses[split, each.decoder] for result in results if result]
 

@@ -40,7 +40,7 @@ class Course:
 
 def run(options: Options) -> None:
     """Train the systems and follow their dev LAS."""
-    runs = {s: [options.run(s, seed) for seed in options.seeds] for s in SYSTEMS}
+    runs = {s: [options.plan(s, seed) for seed in options.seeds] for s in SYSTEMS}
     results = options.finish(run for by_seed in runs.values() for run in by_seed)
     courses = {s.name: Course.of([results[run].las for run in runs[s]]) for s in SYSTEMS}
     longest = max(len(course.las) for course in courses.values())

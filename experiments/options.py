@@ -57,7 +57,7 @@ class Options:
     def store(self) -> Store:
         return Store(self.out)
 
-    def run(
+    def plan(
         self,
         system: System,
         seed: int,
@@ -67,7 +67,7 @@ class Options:
         mask: Mask | None = None,
         init: Run | None = None,
     ) -> Run:
-        """The training of a system: on the only treebank with the shared settings, if not told."""
+        """Note a training: on the only treebank with the shared settings, if not told otherwise."""
         run = Run(
             treebank=treebank or self.treebank,
             config=system.config(base or self.base, seed),

@@ -73,11 +73,11 @@ def run(options: Options) -> None:
 def _run(options: Options, unit: Unit, keep: float, system: System, seed: int) -> Run:
     base = options.base
     if keep == 1:
-        return options.run(system, seed)  # all of it is the same, whatever the unit
+        return options.plan(system, seed)  # all of it is the same, whatever the unit
     if unit == "sentences" and options.own.same_steps:
         epochs, patience = (round(number / keep) for number in (base.epochs, base.patience))
         base = base.changed({"epochs": epochs, "patience": patience})
-    return options.run(system, seed, base=base, mask=Mask(unit, keep, seed))
+    return options.plan(system, seed, base=base, mask=Mask(unit, keep, seed))
 
 
 def _table(las: Measures, shares: Sequence[float]) -> str:

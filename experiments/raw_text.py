@@ -46,7 +46,7 @@ def run(options: Options) -> None:
         Segmentation(row, sentences, fingerprint(sentences))
         for row, sentences in ((GOLD, gold), ("{}", _given(options.own, gold)))
     ]
-    runs = {system: [options.run(system, seed) for seed in options.seeds] for system in SYSTEMS}
+    runs = {system: [options.plan(system, seed) for seed in options.seeds] for system in SYSTEMS}
     waiting = {
         run
         for by_seed in runs.values()

@@ -64,7 +64,7 @@ class Stopwatch:
 def run(options: Options) -> None:
     """Train the systems, and time how they parse."""
     split = shared_split(options.treebanks)
-    runs = {system: options.run(system, options.seeds[0]) for system in SYSTEMS}
+    runs = {system: options.plan(system, options.seeds[0]) for system in SYSTEMS}
     options.finish(runs.values(), models=True)
     sentences = list(read_conllu(options.treebank.splits[split].path))
     folders = {system: options.store.model_folder(run) for system, run in runs.items()}
