@@ -19,6 +19,7 @@ __all__ = [
     "compare_systems",
     "compare_two",
     "count_systems",
+    "of_seeds",
     "publish_accuracy",
     "spread_note",
     "to_rows",
@@ -90,8 +91,14 @@ def to_rows(measures: dict[Split, Measures], metrics: Sequence[str]) -> list[dic
 def spread_note(options: Options) -> str:
     """What the figures of a table are."""
     if len(options.seeds) == 1:
-        return "Percent, of one seed."
-    return f"Percent: the mean of {len(options.seeds)} seeds ± their standard deviation."
+        return f"Percent, {of_seeds(options)}."
+    return f"Percent: {of_seeds(options)} ± their standard deviation."
+
+
+def of_seeds(options: Options) -> str:
+    """What a figure without its spread is, in the middle of a sentence."""
+    count = len(options.seeds)
+    return "of one seed" if count == 1 else f"the mean of {count} seeds"
 
 
 def publish_accuracy(

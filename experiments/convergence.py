@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from statistics import fmean, stdev
 
+from experiments.comparison import of_seeds
 from experiments.options import Options, start
 from experiments.plots import Curve, curves
 from experiments.reports import publish
@@ -71,7 +72,7 @@ def run(options: Options) -> None:
             )
         ],
         notes=[
-            f"The best dev LAS in percent up to an epoch, {_of_seeds(len(options.seeds))}; and the "
+            f"The best dev LAS in percent up to an epoch, {of_seeds(options)}; and the "
             "first epoch with the best of Loc.",
         ],
         draw=lambda: curves(
@@ -86,10 +87,6 @@ def run(options: Options) -> None:
             bottom=_bottom(courses, longest),
         ),
     )
-
-
-def _of_seeds(count: int) -> str:
-    return "of one seed" if count == 1 else f"the mean of {count} seeds"
 
 
 def _bottom(courses: dict[str, Course], longest: int) -> float:
