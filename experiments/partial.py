@@ -22,7 +22,7 @@ TITLES: dict[Unit, str] = {
     "sentences": "a share of the sentences",
 }
 
-Measures = dict[tuple[Unit, float, System], Measure]
+LasByShare = dict[tuple[Unit, float, System], Measure]
 
 
 def run(options: Options) -> None:
@@ -36,7 +36,7 @@ def run(options: Options) -> None:
         key: [results[run].parses[split, key[2].decoder] for run in by_seed]
         for key, by_seed in runs.items()
     }
-    las: Measures = {}
+    las: LasByShare = {}
     for unit, keep, system in keys:
         baseline = None if system is LOC else counts[unit, keep, LOC]
         las[unit, keep, system] = measure(counts[unit, keep, system], baseline)["LAS"]
@@ -80,7 +80,7 @@ def _run(options: Options, unit: Unit, keep: float, system: System, seed: int) -
     return options.plan(system, seed, base=base, mask=Mask(unit, keep, seed))
 
 
-def _table(las: Measures, shares: Sequence[float]) -> str:
+def _table(las: LasByShare, shares: Sequence[float]) -> str:
     columns = ["kept"]
     for unit in get_args(Unit):
         columns += [f"{unit}: {system.name}" for system in SYSTEMS] + ["difference"]
@@ -94,7 +94,7 @@ def _table(las: Measures, shares: Sequence[float]) -> str:
     return markdown(columns, rows)
 
 
-def _curves(las: Measures, unit: Unit, shares: Sequence[float]) -> list[Curve]:
+def _curves(las: LasByShare, unit: Unit, shares: Sequence[float]) -> list[Curve]:
     percent = [100 * keep for keep in shares]
     curves = []
     for system in SYSTEMS:
