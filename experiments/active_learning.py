@@ -3,7 +3,7 @@
 import argparse
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +17,7 @@ from experiments.plots import Curve, curves
 from experiments.reports import publish
 from experiments.runs import Run
 from experiments.selection import Pool, Strategy, count_heads
+from experiments.store import Result
 from experiments.systems import CRF2O
 from experiments.tables import cell, markdown
 from experiments.treebanks import DataFile, Split, shared_split
@@ -38,22 +39,22 @@ class Point:
 def run(options: Options) -> None:
     """Annotate, train, ask for more, and say what it was worth."""
     own = options.own
-    if min(own.start, own.heads, own.rounds, own.steps or 1) < 1:
+    if min(own.start, own.heads, own.rounds, 1 if own.steps is None else own.steps) < 1:
         raise ExperimentError("--start, --heads, --rounds and --steps are 1 or more")
     split = shared_split(options.treebanks)
     pool = Pool(options.treebank.train.path)
     runs = _first_round(options, pool)
     rounds = [runs]
-    options.finish(runs.values(), models=own.rounds > 0)
+    results = options.finish(runs.values(), models=True)
     for number in range(1, own.rounds + 1):
         runs = {
             key: _next_run(options, pool, before, strategy=key[0], number=number)
             for key, before in runs.items()
         }
-        options.finish(runs.values(), models=number < own.rounds)
+        results |= options.finish(runs.values(), models=number < own.rounds)
         rounds.append(runs)
     points = {
-        strategy: [_point(options, each, strategy, split) for each in rounds]
+        strategy: [_point(each, results, strategy=strategy, split=split) for each in rounds]
         for strategy in STRATEGIES
     }
     publish(
@@ -137,11 +138,10 @@ def _folder(options: Options) -> Path:
     return options.out / "annotated" / options.treebank.name
 
 
-def _point(options: Options, runs: Runs, strategy: Strategy, split: Split) -> Point:
-    results = {seed: options.store.load(runs[strategy, seed]) for seed in options.seeds}
-    counts = [result.parses[split, CRF2O.decoder] for result in results.values() if result]
-    files = [runs[strategy, seed].treebank.train.path for seed in options.seeds]
-    heads = [count_heads(Pool.read(path)) for path in files]
+def _point(runs: Runs, results: Mapping[Run, Result], *, strategy: Strategy, split: Split) -> Point:
+    by_seed = [run for (each, _), run in runs.items() if each == strategy]
+    counts = [results[run].parses[split, CRF2O.decoder] for run in by_seed]
+    heads = [count_heads(Pool.read(run.treebank.train.path)) for run in by_seed]
     return Point(sum(heads) / len(heads), measure(counts)["LAS"])
 
 

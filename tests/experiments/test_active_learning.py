@@ -10,7 +10,7 @@ from experiments import active_learning
 from experiments.active_learning import STRATEGIES, Point, heads_for
 from experiments.measures import Measure
 from experiments.selection import Pool, count_heads
-from tests.experiments.toys import result_of, run
+from tests.experiments.toys import OPTIONS, result_of, run
 from treecrf.parser import load, load_config
 from treecrf.parser.data import prepare
 from treecrf.treebank import read_conllu
@@ -43,6 +43,17 @@ def test_rounds_of_as_many_steps(treebank: Path, out: Path) -> None:
     for path in (out / "runs").iterdir():
         record = json.loads(path.read_text())
         assert len(record["epochs"]["las"]) <= 2  # 200 words are a batch
+
+
+@pytest.mark.parametrize("option", ["--start", "--heads", "--rounds", "--steps"])
+def test_numbers_that_cannot_be(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    arguments = ["--treebank", str(treebank), "--out", str(tmp_path), *OPTIONS, option, "0"]
+    assert active_learning.main(arguments) == 2
+    assert capsys.readouterr().err == (
+        "experiments.active_learning: --start, --heads, --rounds and --steps are 1 or more\n"
+    )
 
 
 def test_a_pool_gives_what_was_asked_for(treebank: Path, tmp_path: Path) -> None:
