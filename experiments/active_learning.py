@@ -75,6 +75,8 @@ def run(options: Options) -> None:
         tables=[_table(points)],
         notes=[
             f"LAS on {split} by round, each with {own.heads:,} heads more. {spread_note(options)}",
+            "The first column has the heads of random sentences; the plot and the JSON file have "
+            "those of each strategy.",
             f"The last row: how many heads are enough for the {points[BASELINE][-1].las.mean:.2f} "
             "that random sentences end with, read from the line between two rounds.",
             "Each round starts from the model of the round before.",
