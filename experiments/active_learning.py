@@ -111,7 +111,7 @@ def _next_run(options: Options, pool: Pool, before: Run, *, strategy: Strategy, 
     seed = before.config.seed
     heads = options.own.heads
     # Named by the training that it follows from: what was asked for once is not found out again.
-    name = f"{before.key}-{strategy.replace(' ', '-')}-{heads}.conllu"
+    name = f"{before.whole_key}-{strategy.replace(' ', '-')}-{heads}.conllu"
     path = _folder(options) / name
     if not path.exists():
         unsure = strategy.startswith("uncertain")
