@@ -137,7 +137,9 @@ def _training(options: Options, path: Path, *, seed: int, name: str, init: Run |
 
 
 def _folder(options: Options) -> Path:
-    return options.out / "annotated" / options.treebank.name
+    """What was asked for follows from the treebank that it was asked of, too."""
+    treebank = options.treebank
+    return options.out / "annotated" / f"{treebank.name}-{treebank.train.fingerprint[:8]}"
 
 
 def _point(runs: Runs, results: Mapping[Run, Result], *, strategy: Strategy, split: Split) -> Point:
