@@ -15,12 +15,13 @@ from experiments.options import Options, start
 from experiments.plots import dots
 from experiments.reports import publish
 from experiments.runs import Run
-from experiments.segmentation import segmented
 from experiments.systems import CRF, CRF2O, LOC
 from experiments.tables import markdown, measure_rows
 from experiments.treebanks import shared_split
 from treecrf.parser import load
 from treecrf.parser.data import fingerprint
+from treecrf.segment import Segmenter, SegmentError
+from treecrf.segment.corpus import raw_sentences, raw_text
 from treecrf.treebank import Score, Sentence, evaluate_conll18, read_conllu
 
 SYSTEMS = (LOC, CRF, CRF2O)
@@ -93,7 +94,13 @@ def run(options: Options) -> None:
 def _given(own: argparse.Namespace, gold: Sequence[Sentence]) -> list[Sentence]:
     if (own.tokens is None) == (own.segmenter is None):
         raise ExperimentError("say how the text is split: --tokens FILE or --segmenter DIR")
-    return segmented(gold, own.segmenter) if own.tokens is None else list(read_conllu(own.tokens))
+    if own.tokens is not None:
+        return list(read_conllu(own.tokens))
+    try:
+        return Segmenter.load(own.segmenter).segment(raw_text(raw_sentences(gold)))
+    except SegmentError as error:
+        advice = "give another system's segmentation with --tokens FILE"
+        raise ExperimentError(f"{error}; {advice}") from None
 
 
 def _scores(
