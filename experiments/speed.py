@@ -63,8 +63,11 @@ class Stopwatch:
 
 def run(options: Options) -> None:
     """Train the systems, and time how they parse."""
+    if len(options.seeds) > 1:
+        raise ExperimentError("speed is measured with one seed: give --seeds one number")
+    (seed,) = options.seeds
     split = shared_split(options.treebanks)
-    runs = {system: options.plan(system, options.seeds[0]) for system in SYSTEMS}
+    runs = {system: options.plan(system, seed) for system in SYSTEMS}
     options.finish(runs.values(), models=True)
     sentences = list(read_conllu(options.treebank.splits[split].path))
     folders = {system: options.store.model_folder(run) for system, run in runs.items()}
