@@ -72,8 +72,9 @@ def run(options: Options) -> None:
     sentences = list(read_conllu(options.treebank.splits[split].path))
     folders = {system: options.store.model_folder(run) for system, run in runs.items()}
     speeds: list[Speed] = []
-    gpu = choose_device(options.device)
-    places = {"GPU": gpu, "CPU": torch.device("cpu")} if gpu.type == "cuda" else {"CPU": gpu}
+    chosen = choose_device(options.device)
+    places = {"GPU": chosen} if chosen.type == "cuda" else {}
+    places["CPU"] = torch.device("cpu")
     for where, device in places.items():
         watch = Stopwatch(sentences, options.own.seconds)
         for system in SYSTEMS:
