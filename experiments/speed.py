@@ -79,7 +79,7 @@ def run(options: Options) -> None:
         watch = Stopwatch(sentences, options.own.seconds)
         for system in SYSTEMS:
             parser = load(folders[system], device=str(device))
-            # Without probabilities, which trees from the CPU come without.
+            # No probabilities: `parse_with_host_trees` computes none either.
             parse = partial(parser.parse_tokens, probs=False)
             speeds.append(watch.time(system, where, parser, parse))
             if where == "GPU" and system in MARGINAL:
