@@ -121,6 +121,7 @@ def test_a_small_model_with_a_card(
     assert "[unused1]" not in (folder / "encoder" / "vocab.txt").read_text()
     assert parser.parse("The dog slept.")
     assert not (folder / "checkpoint.safetensors").exists()
+    assert list(tmp_path.iterdir()) == [folder]
 
     plot = tmp_path / "plot"
     options = [str(files["dev"]), "--model", str(folder), "--out", str(plot), "--device", "cpu"]
@@ -136,3 +137,24 @@ def test_what_cannot_be_bundled_is_one_line(
     assert bundle.main(arguments) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert not (tmp_path / "en").exists()
+
+
+def test_only_a_model_is_replaced(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, note = tmp_path / "en", tmp_path / "en" / "note.txt"
+    folder.mkdir()
+    note.touch()
+    arguments = [str(files["model"]), str(folder), "--dev", str(files["dev"]), "--device", "cpu"]
+    assert bundle.main(arguments) == 2
+    assert capsys.readouterr().err.endswith(
+        f"{folder}: it is there and no model folder, so it is not replaced; name a folder that is "
+        "not there yet, or delete it\n"
+    )
+    assert note.exists()
+    (folder / "config.toml").touch()
+    assert bundle.main([*arguments, "--stored", "half", "--products", "float32"]) == 0
+    assert not note.exists()
+    assert (folder / "README.md").exists()
+    assert treecrf.load(folder, device="cpu").parse("The dog slept.")
+    assert list(tmp_path.iterdir()) == [folder]
