@@ -205,6 +205,8 @@ def _work(given: argparse.Namespace) -> None:
         "--held-out": given.held_out,
         "--stored": given.stored,
         "--products": given.products,
+        "--treebank": given.treebank,
+        "--device": given.device,
     }
     named = [str(part) for item in options.items() if item[1] is not None for part in item]
     command = shlex.join(

@@ -112,6 +112,7 @@ def test_a_small_model_with_a_card(
     assert card["steps"][1]["scores"] == card["steps"][0]["scores"]
     text = (folder / "README.md").read_text()
     assert "$ treecrf train --set x=1\n$ python -m experiments.english.bundle " in text
+    assert "--stored bytes --products int8 --treebank en_ewt-2.16 --device cpu\n```" in text
     assert "CC BY-SA 4.0" in text
     assert "Apache 2.0" in text
 
