@@ -148,9 +148,9 @@ def test_only_a_model_is_replaced(
     note.touch()
     arguments = [str(files["model"]), str(folder), "--dev", str(files["dev"]), "--device", "cpu"]
     assert bundle.main(arguments) == 2
-    assert capsys.readouterr().err.endswith(
-        f"{folder}: it is there and no model folder, so it is not replaced; name a folder that is "
-        "not there yet, or delete it\n"
+    assert capsys.readouterr().err == (
+        f"experiments.english.bundle: {folder}: it is there and no model folder, so it is not "
+        "replaced; name a folder that is not there yet, or delete it\n"
     )
     assert note.exists()
     (folder / "config.toml").touch()
