@@ -1,6 +1,7 @@
 """A tiny model from training to a bundled folder with a card, and its reliability plot."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -129,6 +130,21 @@ def test_a_small_model_with_a_card(
     assert reliability.main(options) == 0
     assert "expected calibration error 0." in capsys.readouterr().out
     assert plot.with_suffix(".svg").stat().st_size > 1000
+
+
+def test_no_plot_without_matplotlib(
+    files: dict[str, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # as where it is not installed
+    options = ["--model", str(files["model"]), "--out", str(tmp_path / "plot"), "--device", "cpu"]
+    assert reliability.main([str(files["dev"]), *options]) == 2
+    assert capsys.readouterr().err == (
+        "experiments.english.reliability: a plot needs matplotlib: "
+        "pip install 'treecrf[experiments]'\n"
+    )
 
 
 def test_what_cannot_be_bundled_is_one_line(
