@@ -3,7 +3,7 @@
 import argparse
 import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +17,7 @@ from experiments.plots import Curve, curves
 from experiments.reports import publish
 from experiments.runs import Run
 from experiments.selection import Pool, Strategy, count_heads
+from experiments.store import Result
 from experiments.systems import CRF2O
 from experiments.tables import cell, markdown
 from experiments.treebanks import DataFile, Split, shared_split
@@ -38,22 +39,22 @@ class Point:
 def run(options: Options) -> None:
     """Annotate, train, ask for more, and say what it was worth."""
     own = options.own
-    if min(own.start, own.heads, own.rounds, own.steps or 1) < 1:
+    if min(own.start, own.heads, own.rounds, 1 if own.steps is None else own.steps) < 1:
         raise ExperimentError("--start, --heads, --rounds and --steps are 1 or more")
     split = shared_split(options.treebanks)
     pool = Pool(options.treebank.train.path)
     runs = _first_round(options, pool)
     rounds = [runs]
-    options.finish(runs.values(), models=own.rounds > 0)
+    results = options.finish(runs.values(), models=True)
     for number in range(1, own.rounds + 1):
         runs = {
             key: _next_run(options, pool, before, strategy=key[0], number=number)
             for key, before in runs.items()
         }
-        options.finish(runs.values(), models=number < own.rounds)
+        results |= options.finish(runs.values(), models=number < own.rounds)
         rounds.append(runs)
     points = {
-        strategy: [_point(options, each, strategy, split) for each in rounds]
+        strategy: [_point(each, results, strategy=strategy, split=split) for each in rounds]
         for strategy in STRATEGIES
     }
     publish(
@@ -74,6 +75,8 @@ def run(options: Options) -> None:
         tables=[_table(points)],
         notes=[
             f"LAS on {split} by round, each with {own.heads:,} heads more. {spread_note(options)}",
+            "The first column has the heads of random sentences; the plot and the JSON file have "
+            "those of each strategy.",
             f"The last row: how many heads are enough for the {points[BASELINE][-1].las.mean:.2f} "
             "that random sentences end with, read from the line between two rounds.",
             "Each round starts from the model of the round before.",
@@ -108,7 +111,7 @@ def _next_run(options: Options, pool: Pool, before: Run, *, strategy: Strategy, 
     seed = before.config.seed
     heads = options.own.heads
     # Named by the training that it follows from: what was asked for once is not found out again.
-    name = f"{before.key}-{strategy.replace(' ', '-')}-{heads}.conllu"
+    name = f"{before.whole_key}-{strategy.replace(' ', '-')}-{heads}.conllu"
     path = _folder(options) / name
     if not path.exists():
         unsure = strategy.startswith("uncertain")
@@ -130,18 +133,19 @@ def _training(options: Options, path: Path, *, seed: int, name: str, init: Run |
         in_epoch = math.ceil(words / base.batch_tokens)
         epochs = min(base.epochs, math.ceil(options.own.steps / in_epoch))
         base = base.changed({"epochs": epochs, "patience": epochs})
-    return options.run(CRF2O, seed, treebank=treebank, base=base, init=init)
+    return options.plan(CRF2O, seed, treebank=treebank, base=base, init=init)
 
 
 def _folder(options: Options) -> Path:
-    return options.out / "annotated" / options.treebank.name
+    """What was asked for follows from the treebank that it was asked of, too."""
+    treebank = options.treebank
+    return options.out / "annotated" / f"{treebank.name}-{treebank.train.fingerprint[:8]}"
 
 
-def _point(options: Options, runs: Runs, strategy: Strategy, split: Split) -> Point:
-    results = {seed: options.store.load(runs[strategy, seed]) for seed in options.seeds}
-    counts = [result.parses[split, CRF2O.decoder] for result in results.values() if result]
-    files = [runs[strategy, seed].treebank.train.path for seed in options.seeds]
-    heads = [count_heads(Pool.read(path)) for path in files]
+def _point(runs: Runs, results: Mapping[Run, Result], *, strategy: Strategy, split: Split) -> Point:
+    by_seed = [run for (each, _), run in runs.items() if each == strategy]
+    counts = [results[run].parses[split, CRF2O.decoder] for run in by_seed]
+    heads = [count_heads(Pool.read(run.treebank.train.path)) for run in by_seed]
     return Point(sum(heads) / len(heads), measure(counts)["LAS"])
 
 

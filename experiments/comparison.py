@@ -15,8 +15,11 @@ from treecrf.treebank.counts import Counts
 
 __all__ = [
     "Measures",
+    "SystemCounts",
     "compare_systems",
     "compare_two",
+    "count_systems",
+    "of_seeds",
     "publish_accuracy",
     "spread_note",
     "to_rows",
@@ -27,46 +30,49 @@ _ACCURACY = ("UAS", "LAS")
 Measures = dict[str, dict[str, Measure]]
 """Metrics by the name of the system and their own."""
 
+SystemCounts = dict[Split, dict[System, list[list[Counts]]]]
+"""What is right in each sentence, by part, system and seed."""
 
-def compare_systems(
+
+def count_systems(
     options: Options, systems: Sequence[System], *, base: Config | None = None
-) -> dict[Split, Measures]:
-    """The metrics of systems on each part of the treebank, with p-values against Loc.
+) -> SystemCounts:
+    """Train systems, and count what they get right on each part of the treebank.
 
-    Loc is one of the systems; `base` has settings other than the given ones.
+    `base` has settings other than the given ones.
     """
     seeds = options.seeds
     runs = {
-        (system, seed): options.run(system, seed, base=base) for system in systems for seed in seeds
+        (system, seed): options.plan(system, seed, base=base)
+        for system in systems
+        for seed in seeds
     }
     results = options.finish(runs.values())
-    measures: dict[Split, Measures] = {}
-    for split in options.treebank.splits:
-        counts = {
+    return {
+        split: {
             system: [results[runs[system, seed]].parses[split, system.decoder] for seed in seeds]
             for system in systems
         }
-        measures[split] = {
-            system.name: measure(counts[system], None if system is LOC else counts[LOC])
-            for system in systems
-        }
-    return measures
-
-
-def compare_two(options: Options, system: System, other: System) -> str:
-    """A sentence that says how sure it is that two systems differ in LAS, on each part.
-
-    Both have been trained.
-    """
-
-    def counts(each: System, split: Split) -> list[list[Counts]]:
-        results = [options.store.load(options.run(each, seed)) for seed in options.seeds]
-        assert None not in results
-        return [result.parses[split, each.decoder] for result in results if result]
-
-    found = [
-        f"p = {measure(counts(system, split), counts(other, split))['LAS'].p:.2g} on {split}"
         for split in options.treebank.splits
+    }
+
+
+def compare_systems(counts: SystemCounts) -> dict[Split, Measures]:
+    """The metrics of systems, of which Loc is one, with p-values against it."""
+    return {
+        split: {
+            system.name: measure(by_seed, None if system is LOC else by_system[LOC])
+            for system, by_seed in by_system.items()
+        }
+        for split, by_system in counts.items()
+    }
+
+
+def compare_two(counts: SystemCounts, system: System, other: System) -> str:
+    """A sentence that says how sure it is that two systems differ in LAS, on each part."""
+    found = [
+        f"p = {measure(by_system[system], by_system[other])['LAS'].p:.2g} on {split}"
+        for split, by_system in counts.items()
     ]
     return f"{system.name} against {other.name}, LAS: {', '.join(found)}."
 
@@ -85,8 +91,14 @@ def to_rows(measures: dict[Split, Measures], metrics: Sequence[str]) -> list[dic
 def spread_note(options: Options) -> str:
     """What the figures of a table are."""
     if len(options.seeds) == 1:
-        return "Percent, of one seed."
-    return f"Percent: the mean of {len(options.seeds)} seeds ± their standard deviation."
+        return f"Percent, {of_seeds(options)}."
+    return f"Percent: {of_seeds(options)} ± their standard deviation."
+
+
+def of_seeds(options: Options) -> str:
+    """What a figure without its spread is, in the middle of a sentence."""
+    count = len(options.seeds)
+    return "of one seed" if count == 1 else f"the mean of {count} seeds"
 
 
 def publish_accuracy(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 from statistics import fmean, stdev
 
+from experiments.comparison import of_seeds
 from experiments.options import Options, start
 from experiments.plots import Curve, curves
 from experiments.reports import publish
@@ -40,7 +41,7 @@ class Course:
 
 def run(options: Options) -> None:
     """Train the systems and follow their dev LAS."""
-    runs = {s: [options.run(s, seed) for seed in options.seeds] for s in SYSTEMS}
+    runs = {s: [options.plan(s, seed) for seed in options.seeds] for s in SYSTEMS}
     results = options.finish(run for by_seed in runs.values() for run in by_seed)
     courses = {s.name: Course.of([results[run].las for run in runs[s]]) for s in SYSTEMS}
     longest = max(len(course.las) for course in courses.values())
@@ -71,7 +72,7 @@ def run(options: Options) -> None:
             )
         ],
         notes=[
-            f"The best dev LAS in percent up to an epoch, {_of_seeds(len(options.seeds))}; and the "
+            f"The best dev LAS in percent up to an epoch, {of_seeds(options)}; and the "
             "first epoch with the best of Loc.",
         ],
         draw=lambda: curves(
@@ -86,10 +87,6 @@ def run(options: Options) -> None:
             bottom=_bottom(courses, longest),
         ),
     )
-
-
-def _of_seeds(count: int) -> str:
-    return "of one seed" if count == 1 else f"the mean of {count} seeds"
 
 
 def _bottom(courses: dict[str, Course], longest: int) -> float:

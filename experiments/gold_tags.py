@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from experiments.comparison import Measures, compare_systems, publish_accuracy
+from experiments.comparison import Measures, compare_systems, count_systems, publish_accuracy
 from experiments.errors import ExperimentError
 from experiments.options import Options, start
 from experiments.systems import CRF, CRF2O, LOC
@@ -17,8 +17,9 @@ def run(options: Options) -> None:
     if options.base.tags != "none":
         raise ExperimentError("tags is what this experiment varies; it cannot be set for all")
     systems = (LOC, CRF, CRF2O)
-    measures = compare_systems(options, systems)
-    tagged = compare_systems(options, systems, base=options.base.changed({"tags": "upos"}))
+    with_tags = options.base.changed({"tags": "upos"})
+    measures = compare_systems(count_systems(options, systems))
+    tagged = compare_systems(count_systems(options, systems, base=with_tags))
     joined: dict[Split, Measures] = {
         split: table | {WITH_TAGS.format(name): row for name, row in tagged[split].items()}
         for split, table in measures.items()

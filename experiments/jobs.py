@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from experiments.errors import ExperimentError
@@ -35,8 +36,8 @@ def finish(
     kept = len(wanted) - len(open_runs)
     print(f"{_counted(wanted)}, {kept} finished before; models in {store.folder / 'models'}")
     started = time.perf_counter()
-    work = _one_by_one if jobs == 1 else _side_by_side
-    for number, run in enumerate(work(open_runs, store, device, jobs), kept + 1):
+    work = _one_by_one if jobs == 1 else partial(_side_by_side, jobs=jobs)
+    for number, run in enumerate(work(open_runs, store, device=device), kept + 1):
         result = store.load(run)
         assert result is not None
         best = result.best_epoch - 1
@@ -52,7 +53,7 @@ def finish(
     return {run: result for run, result in results.items() if result is not None}
 
 
-def _one_by_one(runs: Sequence[Run], store: Store, device: str, jobs: int) -> Iterator[Run]:
+def _one_by_one(runs: Sequence[Run], store: Store, *, device: str) -> Iterator[Run]:
     for run in runs:
         _announce(run, store)
         try:
@@ -62,7 +63,7 @@ def _one_by_one(runs: Sequence[Run], store: Store, device: str, jobs: int) -> It
         yield run
 
 
-def _side_by_side(runs: Sequence[Run], store: Store, device: str, jobs: int) -> Iterator[Run]:
+def _side_by_side(runs: Sequence[Run], store: Store, *, device: str, jobs: int) -> Iterator[Run]:
     """So many processes at once; after a failure those that run go on, but no other begins."""
     waiting = list(runs)
     running: dict[Run, _Worker] = {}

@@ -3,16 +3,16 @@
 import sys
 from collections.abc import Sequence
 
-from experiments.comparison import compare_systems, compare_two, publish_accuracy
+from experiments.comparison import compare_systems, compare_two, count_systems, publish_accuracy
 from experiments.options import Options, start
 from experiments.systems import CRF, CRF2O, SYSTEMS
 
 
 def run(options: Options) -> None:
     """Train the systems and say how good they are."""
-    measures = compare_systems(options, SYSTEMS)
-    note = compare_two(options, CRF2O, CRF)
-    publish_accuracy(options, measures, title="Main results", note=note)
+    counts = count_systems(options, SYSTEMS)
+    note = compare_two(counts, CRF2O, CRF)
+    publish_accuracy(options, compare_systems(counts), title="Main results", note=note)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

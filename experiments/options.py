@@ -1,22 +1,20 @@
-"""What every experiment is asked on its command line, and how it starts and fails."""
+"""What every experiment is asked on its command line, and how it starts."""
 
 import argparse
-import os
 import shlex
-import signal
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
+from experiments.command_line import run_command_line
 from experiments.errors import ExperimentError
 from experiments.jobs import finish
 from experiments.runs import Mask, Run
 from experiments.store import Result, Store
 from experiments.systems import System
 from experiments.treebanks import DataFile, Treebank, find_treebanks, open_treebank
-from experiments.worker import USER_ERRORS
 from treecrf.parser.config import Config
 from treecrf.parser.device import choose_device
 from treecrf.parser.presets import load_config
@@ -57,7 +55,7 @@ class Options:
     def store(self) -> Store:
         return Store(self.out)
 
-    def run(
+    def plan(
         self,
         system: System,
         seed: int,
@@ -67,7 +65,7 @@ class Options:
         mask: Mask | None = None,
         init: Run | None = None,
     ) -> Run:
-        """The training of a system: on the only treebank with the shared settings, if not told."""
+        """Note a training: on the only treebank with the shared settings, if not told otherwise."""
         run = Run(
             treebank=treebank or self.treebank,
             config=system.config(base or self.base, seed),
@@ -94,25 +92,14 @@ def start(
     extend: Callable[[argparse.ArgumentParser], None] = lambda parser: None,
 ) -> int:
     """Read the command line and do the work; the exit code, 2 after an error that is one line."""
-    if arguments is None:
-        arguments = sys.argv[1:]
-        # An exit, unlike a signal, passes through `finally`: no process stays.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     parser = _parser(experiment, description, several=several)
     extend(parser)
-    own = parser.parse_args(arguments)
-    try:
-        work(_options(experiment, own, arguments, several=several))
-        sys.stdout.flush()
-    except BrokenPipeError:  # `| head` has seen enough
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # for what is still held back
-        return 1
-    except USER_ERRORS as error:
-        print(f"experiments.{experiment}: {error}", file=sys.stderr)
-        return 2
-    return 0
+    words = sys.argv[1:] if arguments is None else arguments
+    return run_command_line(
+        parser,
+        lambda own: work(_options(experiment, own, words, several=several)),
+        arguments=arguments,
+    )
 
 
 def _parser(experiment: str, description: str | None, *, several: bool) -> argparse.ArgumentParser:

@@ -22,7 +22,7 @@ TITLES: dict[Unit, str] = {
     "sentences": "a share of the sentences",
 }
 
-Measures = dict[tuple[Unit, float, System], Measure]
+LasByShare = dict[tuple[Unit, float, System], Measure]
 
 
 def run(options: Options) -> None:
@@ -36,7 +36,7 @@ def run(options: Options) -> None:
         key: [results[run].parses[split, key[2].decoder] for run in by_seed]
         for key, by_seed in runs.items()
     }
-    las: Measures = {}
+    las: LasByShare = {}
     for unit, keep, system in keys:
         baseline = None if system is LOC else counts[unit, keep, LOC]
         las[unit, keep, system] = measure(counts[unit, keep, system], baseline)["LAS"]
@@ -73,14 +73,14 @@ def run(options: Options) -> None:
 def _run(options: Options, unit: Unit, keep: float, system: System, seed: int) -> Run:
     base = options.base
     if keep == 1:
-        return options.run(system, seed)  # all of it is the same, whatever the unit
+        return options.plan(system, seed)  # all of it is the same, whatever the unit
     if unit == "sentences" and options.own.same_steps:
         epochs, patience = (round(number / keep) for number in (base.epochs, base.patience))
         base = base.changed({"epochs": epochs, "patience": patience})
-    return options.run(system, seed, base=base, mask=Mask(unit, keep, seed))
+    return options.plan(system, seed, base=base, mask=Mask(unit, keep, seed))
 
 
-def _table(las: Measures, shares: Sequence[float]) -> str:
+def _table(las: LasByShare, shares: Sequence[float]) -> str:
     columns = ["kept"]
     for unit in get_args(Unit):
         columns += [f"{unit}: {system.name}" for system in SYSTEMS] + ["difference"]
@@ -94,7 +94,7 @@ def _table(las: Measures, shares: Sequence[float]) -> str:
     return markdown(columns, rows)
 
 
-def _curves(las: Measures, unit: Unit, shares: Sequence[float]) -> list[Curve]:
+def _curves(las: LasByShare, unit: Unit, shares: Sequence[float]) -> list[Curve]:
     percent = [100 * keep for keep in shares]
     curves = []
     for system in SYSTEMS:

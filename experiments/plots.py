@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from experiments.measures import Measure
+from treecrf.extras import needs_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-__all__ = ["Bar", "Curve", "bars", "curves", "dots", "save", "style"]
+__all__ = ["Bar", "Curve", "bars", "curves", "dots", "new_figure", "save", "style"]
 
 # From the palette of Okabe and Ito.
 _COLOURS = {
@@ -84,7 +85,7 @@ def curves(
 ) -> "Figure":
     """A panel for each title, with the same y axis, and the name of each curve at its end."""
     with style():
-        figure = _figure(4.6 * len(panels) + 1.2, 3.8)
+        figure = new_figure(4.6 * len(panels) + 1.2, 3.8)
         axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for place, (panel, (title, lines)) in enumerate(zip(axes, panels.items(), strict=True)):
             for curve in lines:
@@ -123,7 +124,7 @@ def dots(
     across = 2 if len(panels) == 4 else len(panels)
     down = -(-len(panels) // across)
     with style():
-        figure = _figure(max(6.4, 2.7 * across + 1.5), (0.37 * len(rows) + 1.1) * down + 0.4)
+        figure = new_figure(max(6.4, 2.7 * across + 1.5), (0.37 * len(rows) + 1.1) * down + 0.4)
         axes = figure.subplots(down, across, sharey=True, squeeze=False)
         named: dict[str, None] = {}
         for panel, (title, table) in zip(axes.flat, panels.items(), strict=True):
@@ -154,7 +155,7 @@ def bars(groups: Mapping[str, Sequence[Bar]], *, xlabel: str) -> "Figure":
     """Horizontal bars in groups, each with its figure at its end."""
     count = sum(map(len, groups.values()))
     with style():
-        figure = _figure(7.4, 0.29 * count + 0.42 * len(groups) + 0.8)
+        figure = new_figure(7.4, 0.29 * count + 0.42 * len(groups) + 0.8)
         panel = figure.subplots()
         place = 0.0
         ticks: list[tuple[float, str]] = []
@@ -182,14 +183,17 @@ def bars(groups: Mapping[str, Sequence[Bar]], *, xlabel: str) -> "Figure":
 
 def style() -> AbstractContextManager[None]:
     """The look of all plots, within the `with` block."""
-    from matplotlib import rc_context
+    with needs_extra("experiments", "a plot"):
+        from matplotlib import rc_context
 
     context: AbstractContextManager[None] = rc_context(_STYLE)
     return context
 
 
-def _figure(width: float, height: float) -> "Figure":
-    from matplotlib.figure import Figure
+def new_figure(width: float, height: float) -> "Figure":
+    """An empty figure, its size in inches."""
+    with needs_extra("experiments", "a plot"):
+        from matplotlib.figure import Figure
 
     return Figure(figsize=(width, height), layout="constrained")
 

@@ -15,12 +15,13 @@ from experiments.options import Options, start
 from experiments.plots import dots
 from experiments.reports import publish
 from experiments.runs import Run
-from experiments.segmentation import segmented
 from experiments.systems import CRF, CRF2O, LOC
 from experiments.tables import markdown, measure_rows
 from experiments.treebanks import shared_split
 from treecrf.parser import load
 from treecrf.parser.data import fingerprint
+from treecrf.segment import Segmenter, SegmentError
+from treecrf.segment.corpus import raw_sentences, raw_text
 from treecrf.treebank import Score, Sentence, evaluate_conll18, read_conllu
 
 SYSTEMS = (LOC, CRF, CRF2O)
@@ -30,11 +31,12 @@ GOLD = "{}, gold segmentation"
 
 @dataclass(frozen=True, slots=True)
 class Segmentation:
-    """A text cut into sentences and words, the name of a row for it, and one for its content."""
+    """A text cut into sentences and words, and the name of a row for it."""
 
     row: str
     sentences: list[Sentence]
-    fingerprint: str
+    name: str
+    """Of its content and of the gold trees that it is scored with."""
 
 
 def run(options: Options) -> None:
@@ -42,16 +44,17 @@ def run(options: Options) -> None:
     split = shared_split(options.treebanks)
     path = options.treebank.splits[split].path
     gold = list(read_conllu(path))
+    truth = fingerprint(gold)[:8]
     segmentations = [
-        Segmentation(row, sentences, fingerprint(sentences))
+        Segmentation(row, sentences, f"{truth}-{fingerprint(sentences)[:8]}")
         for row, sentences in ((GOLD, gold), ("{}", _given(options.own, gold)))
     ]
-    runs = {system: [options.run(system, seed) for seed in options.seeds] for system in SYSTEMS}
+    runs = {system: [options.plan(system, seed) for seed in options.seeds] for system in SYSTEMS}
     waiting = {
         run
         for by_seed in runs.values()
         for run in by_seed
-        if any(read_json(_path(options, run, gold, item)) is None for item in segmentations)
+        if any(_record(options, run, item) is None for item in segmentations)
     }
     options.finish([r for by_seed in runs.values() for r in by_seed if r in waiting], models=True)
     measures: Measures = {}
@@ -91,26 +94,41 @@ def run(options: Options) -> None:
 def _given(own: argparse.Namespace, gold: Sequence[Sentence]) -> list[Sentence]:
     if (own.tokens is None) == (own.segmenter is None):
         raise ExperimentError("say how the text is split: --tokens FILE or --segmenter DIR")
-    return segmented(gold, own.segmenter) if own.tokens is None else list(read_conllu(own.tokens))
+    if own.tokens is not None:
+        return list(read_conllu(own.tokens))
+    try:
+        return Segmenter.load(own.segmenter).segment(raw_text(raw_sentences(gold)))
+    except SegmentError as error:
+        advice = "give another system's segmentation with --tokens FILE"
+        raise ExperimentError(f"{error}; {advice}") from None
 
 
 def _scores(
     options: Options, run: Run, gold: Sequence[Sentence], segmentation: Segmentation
 ) -> dict[str, Score]:
     """What a run comes to over a segmentation, computed once."""
-    path = _path(options, run, gold, segmentation)
-    record: dict[str, Any] | None = read_json(path)
+    record = _record(options, run, segmentation)
     if record is None:
         parser = load(options.store.model_folder(run), device=options.device)
         parsed = list(parser.parse_stream(segmentation.sentences, probs=False))
         scores = evaluate_conll18(gold, parsed)
-        record = {"run": run.label, "scores": {name: asdict(scores[name]) for name in METRICS}}
-        write_json(path, record)
+        record = {
+            "run": run.label,
+            "training": run.training,
+            "scores": {name: asdict(scores[name]) for name in METRICS},
+        }
+        write_json(_path(options, run, segmentation), record)
     return {name: Score(**score) for name, score in record["scores"].items()}
 
 
-def _path(options: Options, run: Run, gold: Sequence[Sentence], segmentation: Segmentation) -> Path:
-    name = f"{run.key}-raw-{fingerprint(gold)[:8]}-{segmentation.fingerprint[:8]}.json"
+def _record(options: Options, run: Run, segmentation: Segmentation) -> dict[str, Any] | None:
+    """The JSON of a run over a segmentation; None where there is none of it."""
+    record = read_json(_path(options, run, segmentation))
+    return record if record is not None and run.is_of(record.get("training", {})) else None
+
+
+def _path(options: Options, run: Run, segmentation: Segmentation) -> Path:
+    name = f"{run.key}-raw-{segmentation.name}.json"
     return options.store.record_path(run).with_name(name)
 
 

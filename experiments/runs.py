@@ -73,9 +73,16 @@ class Run:
         chosen = {
             name: value for name, value in self.config.to_dict().items() if value != defaults[name]
         }
-        text = json.dumps(self.training | {"config": chosen}, sort_keys=True)
-        digest = hashlib.sha256(text.encode()).hexdigest()[:12]
+        digest = _digest(self.training | {"config": chosen})
         return f"{self.config.loss}-{self.config.seed}-{digest}"
+
+    @property
+    def whole_key(self) -> str:
+        """A name for files that do not say in themselves what they were made from.
+
+        Every setting is part of it, so that it is another one where a default has changed.
+        """
+        return f"{self.key}-{_digest(self.training)}"
 
     def is_of(self, training: dict[str, Any]) -> bool:
         """Whether a finished run that wrote this down as its `training` is this one."""
@@ -119,6 +126,11 @@ class Run:
             punct=data["punct"],
             init=None if data["init"] is None else cls.from_dict(data["init"]),
         )
+
+
+def _digest(training: dict[str, Any]) -> str:
+    text = json.dumps(training, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def _parts(treebank: Treebank) -> tuple[DataFile | None, ...]:

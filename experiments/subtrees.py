@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Sequence
 
-from experiments.comparison import compare_systems, spread_note, to_rows
+from experiments.comparison import compare_systems, count_systems, spread_note, to_rows
 from experiments.options import Options, start
 from experiments.plots import dots
 from experiments.reports import SIGNIFICANCE, publish
@@ -18,7 +18,7 @@ PLOTTED = ("SIB", "UCM", "LCM")
 def run(options: Options) -> None:
     """Train the systems and say how many subtrees and whole trees they get right."""
     systems = (LOC, CRF, CRF2O)
-    measures = compare_systems(options, systems)
+    measures = compare_systems(count_systems(options, systems))
     tables = []
     for split, by_system in measures.items():
         rows = {

@@ -22,7 +22,7 @@ def run(options: Options) -> None:
     """Train the systems on every treebank and say how good they are."""
     split, seeds = shared_split(options.treebanks), options.seeds
     runs = {
-        (treebank, system): [options.run(system, seed, treebank=treebank) for seed in seeds]
+        (treebank, system): [options.plan(system, seed, treebank=treebank) for seed in seeds]
         for treebank in options.treebanks
         for system in SYSTEMS
     }

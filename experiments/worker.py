@@ -18,6 +18,7 @@ from experiments.runs import Mask, Run
 from experiments.store import Store, read_epochs
 from experiments.systems import decoders_of
 from experiments.treebanks import Split
+from treecrf.extras import MissingExtraError
 from treecrf.parser import ParserError, checkpoint, load, load_config, set_up
 from treecrf.parser.data import Prepared
 from treecrf.parser.device import choose_device
@@ -31,7 +32,14 @@ from treecrf.treebank.mask import keep_sentences, mask_dependencies
 
 __all__ = ["USER_ERRORS", "carry_out"]
 
-USER_ERRORS = (ExperimentError, ParserError, SegmentError, TreebankError, OSError)
+USER_ERRORS = (
+    ExperimentError,
+    MissingExtraError,
+    ParserError,
+    SegmentError,
+    TreebankError,
+    OSError,
+)
 """What a user can put right, so that one line says what it is."""
 
 

@@ -50,10 +50,43 @@ class Data:
     held_out: list[Sentence] | None
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What the card says of where the model comes from."""
+
+    treebank: str
+    commands: list[str]
+
+
 def bundle(
-    trained: Path, folder: Path, data: Data, *, stored: Stored, products: Products, device: str
+    trained: Path,
+    folder: Path,
+    data: Data,
+    *,
+    origin: Origin,
+    stored: Stored,
+    products: Products,
+    device: str,
 ) -> Card:
-    """Write the model folder, and measure what each step costs."""
+    """Write the model folder with its card, in the place of the model that may be there."""
+    if folder.exists() and not (folder / checkpoint.CONFIG).is_file():
+        raise ExperimentError(
+            f"{folder}: it is there and no model folder, so it is not replaced; name a folder that "
+            "is not there yet, or delete it"
+        )
+    with tempfile.TemporaryDirectory() as temporary:
+        made = Path(temporary) / "model"
+        card = _make(trained, made, data, stored=stored, products=products, device=device)
+        write_json(made / "card.json", card.to_dict())
+        write_card(made, card, commands=origin.commands, treebank=origin.treebank)
+        _replace(folder, made)
+    return card
+
+
+def _make(
+    trained: Path, made: Path, data: Data, *, stored: Stored, products: Products, device: str
+) -> Card:
+    """Write the small model, and measure what each step costs."""
     steps: list[Step] = []
 
     def score(name: str, made: Path, *, products: Products = "float32") -> None:
@@ -64,46 +97,55 @@ def bundle(
         steps.append(Step(name, size, gold_word_scores(parser, data.dev), error))
         print(f"{name}: {steps[-1].text}", flush=True)
 
-    with tempfile.TemporaryDirectory() as temporary:
-        made = Path(temporary) / "model"
-        _copy(trained, made)
-        score("as trained", made)
-        if _cut(made):
-            score("vocabulary cut", made)
-        fit = None
-        if data.held_out is not None:
-            fit = fit_temperature(load(made, device=device), data.held_out)
-            _change(made, {"temperature": fit.temperature})
-            score(f"temperature {fit.temperature:g}", made)
-        weights = checkpoint.load_weights(made)
-        kinds: tuple[Stored, ...] = ("half",) if stored == "half" else ("half", "bytes")
-        for kind in kinds:
-            checkpoint.save_compact(made, weights, kind)
-            score("half precision" if kind == "half" else "bytes", made)
-        if products == "int8":
-            _change(made, {"products": products})
-            score("products of bytes on a CPU", made, products=products)
-        size = sum(path.stat().st_size for path in made.rglob("*") if path.is_file())
-        if size > _MOST_BYTES:
-            raise ExperimentError(
-                f"the model has {size / 2**20:.1f} MiB and may have {_MOST_BYTES >> 20}; store it "
-                "as bytes, or train a smaller one"
-            )
-        parser = load(made, device=device)
-        card = Card(
-            steps=steps,
-            raw_text=raw_text_scores(parser, data.dev) if parser.has_segmenter else None,
-            words=sum(map(len, data.dev)),
-            sentences=len(data.dev),
-            fit=fit,
-            config=parser.config,
-            weights=sum(tensor.numel() for tensor in weights.values()),
+    _copy(trained, made)
+    score("as trained", made)
+    if _cut(made):
+        score("vocabulary cut", made)
+    fit = None
+    if data.held_out is not None:
+        fit = fit_temperature(load(made, device=device), data.held_out)
+        _change(made, {"temperature": fit.temperature})
+        score(f"temperature {fit.temperature:g}", made)
+    weights = checkpoint.load_weights(made)
+    kinds: tuple[Stored, ...] = ("half",) if stored == "half" else ("half", "bytes")
+    for kind in kinds:
+        checkpoint.save_compact(made, weights, kind)
+        score("half precision" if kind == "half" else "bytes", made)
+    if products == "int8":
+        _change(made, {"products": products})
+        score("products of bytes on a CPU", made, products=products)
+    size = sum(path.stat().st_size for path in made.rglob("*") if path.is_file())
+    if size > _MOST_BYTES:
+        raise ExperimentError(
+            f"the model has {size / 2**20:.1f} MiB and may have {_MOST_BYTES >> 20}; store it "
+            "as bytes, or train a smaller one"
         )
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        if folder.exists():
-            shutil.rmtree(folder)
-        shutil.copytree(made, folder)
-    return card
+    parser = load(made, device=device)
+    return Card(
+        steps=steps,
+        raw_text=raw_text_scores(parser, data.dev) if parser.has_segmenter else None,
+        words=sum(map(len, data.dev)),
+        sentences=len(data.dev),
+        fit=fit,
+        config=parser.config,
+        weights=sum(tensor.numel() for tensor in weights.values()),
+    )
+
+
+def _replace(folder: Path, made: Path) -> None:
+    """Put a folder in the place of another, which stays until all of the new one is there."""
+    folder = folder.resolve()  # where a link leads, not the link
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as beside:
+        new, old = Path(beside) / "new", Path(beside) / "old"
+        shutil.copytree(made, new)
+        try:
+            if folder.exists():
+                folder.rename(old)
+            new.rename(folder)
+        finally:
+            if old.exists() and not folder.exists():
+                old.rename(folder)
 
 
 def _copy(trained: Path, made: Path) -> None:
@@ -163,6 +205,8 @@ def _work(given: argparse.Namespace) -> None:
         "--held-out": given.held_out,
         "--stored": given.stored,
         "--products": given.products,
+        "--treebank": given.treebank,
+        "--device": given.device,
     }
     named = [str(part) for item in options.items() if item[1] is not None for part in item]
     command = shlex.join(
@@ -183,12 +227,11 @@ def _work(given: argparse.Namespace) -> None:
         given.trained,
         given.folder,
         data,
+        origin=Origin(given.treebank, [*given.made_by, command]),
         stored=given.stored,
         products=given.products,
         device=given.device,
     )
-    write_json(given.folder / "card.json", card.to_dict())
-    write_card(given.folder, card, commands=[*given.made_by, command], treebank=given.treebank)
     print_table(["step", "MiB", "UPOS", "UAS", "LAS", "ECE"], [step.row for step in card.steps])
     if card.raw_text is not None:
         print_table(["raw text", "F1"], [[k, f"{v:.2f}"] for k, v in card.raw_text.items()])

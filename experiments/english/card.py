@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.files import write_text
+from experiments.tables import markdown
 from treecrf.parser.calibration import Fit
 from treecrf.parser.config import Config
 
@@ -94,7 +95,7 @@ On the {card.sentences:,} sentences ({card.words:,} words) of its dev part, by t
 CoNLL 2018, which cuts subtypes of relations. With gold words, after each step of making the model
 small:
 """,
-        _table(
+        markdown(
             ["step", "MiB", "UPOS", "UAS", "LAS", "calibration error"],
             [step.row for step in card.steps],
         ),
@@ -102,7 +103,7 @@ small:
     if card.raw_text is not None:
         parts += [
             "From raw text (F1):\n",
-            _table(list(card.raw_text), [[f"{score:.2f}" for score in card.raw_text.values()]]),
+            markdown(list(card.raw_text), [[f"{score:.2f}" for score in card.raw_text.values()]]),
         ]
     if card.fit is not None:
         fit = card.fit
@@ -119,8 +120,3 @@ small:
         "```console\n" + "".join(f"$ {command}\n" for command in commands) + "```\n",
     ]
     return "\n".join(parts)
-
-
-def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [columns, ["---"] * len(columns), *rows]
-    return "".join("| " + " | ".join(cells) + " |\n" for cells in lines)

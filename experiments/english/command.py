@@ -1,10 +1,9 @@
-"""What the commands here have in common: help from a docstring, and one line about an error."""
+"""What the commands here have in common: their help is a docstring."""
 
 import argparse
-import sys
 from collections.abc import Callable, Sequence
 
-from experiments.worker import USER_ERRORS
+from experiments.command_line import run_command_line
 
 __all__ = ["run_command"]
 
@@ -17,17 +16,11 @@ def run_command(
     options: Callable[[argparse.ArgumentParser], None],
     arguments: Sequence[str] | None,
 ) -> int:
-    """Read the command line and do the work; the exit code, 2 after an error."""
+    """Read the command line and do the work; the exit code, 2 after an error that is one line."""
     parser = argparse.ArgumentParser(
         prog=f"experiments.english.{name}",
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     options(parser)
-    given = parser.parse_args(arguments)
-    try:
-        work(given)
-    except USER_ERRORS as error:
-        print(error, file=sys.stderr)
-        return 2
-    return 0
+    return run_command_line(parser, work, arguments=arguments)

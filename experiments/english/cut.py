@@ -37,7 +37,7 @@ def is_english(piece: str) -> bool:
 
 
 def cut_encoder(source: Path, folder: Path) -> tuple[int, int]:
-    """Write a cut copy of a BERT; how many pieces there were and are."""
+    """Write a cut copy of a BERT; how many pieces there are and were."""
     pretrained = load_pretrained(source)
     if not pretrained.native:
         raise ExperimentError(f"{source}: only the vocabulary of a BERT with a vocab.txt is cut")

@@ -31,9 +31,7 @@ __all__ = ["draw", "main"]
 def draw(bins: Sequence[Bin]) -> "Figure":
     """Accuracy over confidence, a dot for each bin, larger where there are more words."""
     with plots.style():
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(4.2, 4.2), layout="constrained")
+        figure = plots.new_figure(4.2, 4.2)
         axes = figure.subplots()
         axes.plot([0, 1], [0, 1], color="#999999", linewidth=1, linestyle="--")
         total = max(sum(bin.count for bin in bins), 1)
@@ -60,11 +58,11 @@ def _options(parser: argparse.ArgumentParser) -> None:
 
 
 def _work(given: argparse.Namespace) -> None:
+    plots.style()  # without matplotlib, an error now and not after all has been parsed
     model = load(given.model, device=given.device)
     gold = list(read_conllu(given.dev))
     bare = [Sentence(sentence.forms) for sentence in gold]
     bins = reliability(head_outcomes(gold, model.parse_stream(bare)))
-    given.out.parent.mkdir(parents=True, exist_ok=True)
     plots.save(draw(bins), given.out)
     error = expected_calibration_error(bins)
     print(f"expected calibration error {error:.4f} over {sum(b.count for b in bins):,} words")

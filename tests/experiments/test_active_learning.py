@@ -10,7 +10,7 @@ from experiments import active_learning
 from experiments.active_learning import STRATEGIES, Point, heads_for
 from experiments.measures import Measure
 from experiments.selection import Pool, count_heads
-from tests.experiments.toys import result_of, run
+from tests.experiments.toys import OPTIONS, result_of, run
 from treecrf.parser import load, load_config
 from treecrf.parser.data import prepare
 from treecrf.treebank import read_conllu
@@ -40,9 +40,22 @@ def test_active_learning(treebank: Path, out: Path, capsys: pytest.CaptureFixtur
 def test_rounds_of_as_many_steps(treebank: Path, out: Path) -> None:
     options = ("--start", "6", "--heads", "40", "--rounds", "1", "--steps", "2", "--epochs", "50")
     run(active_learning.main, treebank, out, *options)
-    for path in (out / "runs").iterdir():
-        record = json.loads(path.read_text())
+    trained = result_of(out / "made", "active_learning")["trained"]
+    assert len(trained) == 1 + 4
+    for item in trained:
+        record = json.loads((out / item["record"]).read_text())
         assert len(record["epochs"]["las"]) <= 2  # 200 words are a batch
+
+
+@pytest.mark.parametrize("option", ["--start", "--heads", "--rounds", "--steps"])
+def test_numbers_that_cannot_be(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    arguments = ["--treebank", str(treebank), "--out", str(tmp_path), *OPTIONS, option, "0"]
+    assert active_learning.main(arguments) == 2
+    assert capsys.readouterr().err == (
+        "experiments.active_learning: --start, --heads, --rounds and --steps are 1 or more\n"
+    )
 
 
 def test_a_pool_gives_what_was_asked_for(treebank: Path, tmp_path: Path) -> None:
@@ -71,10 +84,8 @@ def test_all_that_is_left_is_the_treebank_itself(treebank: Path) -> None:
 
 def test_unsure_words_and_sentences_come_first(treebank: Path, out: Path) -> None:
     run(active_learning.main, treebank, out, "--start", "6", "--heads", "40", "--rounds", "1")
-    folder = next(
-        path for path in (out / "models").iterdir() if (path / "model.safetensors").exists()
-    )
-    parser = load(folder, device="cpu")
+    first = Path(result_of(out / "made", "active_learning")["trained"][0]["record"])
+    parser = load(out / "models" / first.stem, device="cpu")
     pool = Pool(treebank / "train.conllu")
     (chosen,) = pool.extend({}, 1, strategy="uncertain words", parser=parser, seed=1).items()
     parsed = parser.parse_tokens(pool.gold)

@@ -9,7 +9,7 @@ import pytest
 
 from experiments import convergence, gold_tags, main_table, partial, speed, subtrees, universal
 from experiments.systems import SYSTEMS
-from tests.experiments.toys import make_treebank, result_of, run
+from tests.experiments.toys import OPTIONS, make_treebank, result_of, run
 from treecrf.parser import load
 from treecrf.treebank import evaluate, read_conllu
 
@@ -124,3 +124,12 @@ def test_speed(treebank: Path, out: Path) -> None:
     assert all(row["sentences_per_second"] > 0 for row in content["rows"])
     assert content["greedy_share"].keys() == {"Crf", "Crf2o"}
     assert all(0 <= share <= 1 for share in content["greedy_share"].values())
+
+
+def test_speed_is_of_one_seed(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--treebank", str(treebank), "--out", str(tmp_path), *OPTIONS, "--seeds", "1,2"]
+    assert speed.main(arguments) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == ("experiments.speed: speed is measured with one seed: give --seeds one number")

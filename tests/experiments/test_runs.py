@@ -134,6 +134,19 @@ def test_a_setting_that_is_new_leaves_old_runs_valid(treebank: Path) -> None:
     assert Config().to_dict().keys() >= training["config"].keys()
 
 
+def test_a_default_that_has_changed_shows_in_the_whole_key(
+    treebank: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = run_of(treebank)
+    key, whole_key = run.key, run.whole_key
+    assert whole_key.startswith(key)
+    changed = Config(tag_size=run.config.tag_size + 1)
+    monkeypatch.setattr("experiments.runs.Config", lambda: changed)  # as a later version has it
+    later = replace(run, config=replace(run.config, tag_size=changed.tag_size))
+    assert later.key == key
+    assert later.whole_key != whole_key
+
+
 def test_a_test_part_that_comes_later_needs_no_training(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,6 +1,7 @@
 """A tiny model from training to a bundled folder with a card, and its reliability plot."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -112,6 +113,7 @@ def test_a_small_model_with_a_card(
     assert card["steps"][1]["scores"] == card["steps"][0]["scores"]
     text = (folder / "README.md").read_text()
     assert "$ treecrf train --set x=1\n$ python -m experiments.english.bundle " in text
+    assert "--stored bytes --products int8 --treebank en_ewt-2.16 --device cpu\n```" in text
     assert "CC BY-SA 4.0" in text
     assert "Apache 2.0" in text
 
@@ -121,12 +123,28 @@ def test_a_small_model_with_a_card(
     assert "[unused1]" not in (folder / "encoder" / "vocab.txt").read_text()
     assert parser.parse("The dog slept.")
     assert not (folder / "checkpoint.safetensors").exists()
+    assert list(tmp_path.iterdir()) == [folder]
 
     plot = tmp_path / "plot"
     options = [str(files["dev"]), "--model", str(folder), "--out", str(plot), "--device", "cpu"]
     assert reliability.main(options) == 0
     assert "expected calibration error 0." in capsys.readouterr().out
     assert plot.with_suffix(".svg").stat().st_size > 1000
+
+
+def test_no_plot_without_matplotlib(
+    files: dict[str, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)  # as where it is not installed
+    options = ["--model", str(files["model"]), "--out", str(tmp_path / "plot"), "--device", "cpu"]
+    assert reliability.main([str(files["dev"]), *options]) == 2
+    assert capsys.readouterr().err == (
+        "experiments.english.reliability: a plot needs matplotlib: "
+        "pip install 'treecrf[experiments]'\n"
+    )
 
 
 def test_what_cannot_be_bundled_is_one_line(
@@ -136,3 +154,24 @@ def test_what_cannot_be_bundled_is_one_line(
     assert bundle.main(arguments) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert not (tmp_path / "en").exists()
+
+
+def test_only_a_model_is_replaced(
+    files: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, note = tmp_path / "en", tmp_path / "en" / "note.txt"
+    folder.mkdir()
+    note.touch()
+    arguments = [str(files["model"]), str(folder), "--dev", str(files["dev"]), "--device", "cpu"]
+    assert bundle.main(arguments) == 2
+    assert capsys.readouterr().err == (
+        f"experiments.english.bundle: {folder}: it is there and no model folder, so it is not "
+        "replaced; name a folder that is not there yet, or delete it\n"
+    )
+    assert note.exists()
+    (folder / "config.toml").touch()
+    assert bundle.main([*arguments, "--stored", "half", "--products", "float32"]) == 0
+    assert not note.exists()
+    assert (folder / "README.md").exists()
+    assert treecrf.load(folder, device="cpu").parse("The dog slept.")
+    assert list(tmp_path.iterdir()) == [folder]

@@ -90,4 +90,6 @@ def test_the_command_says_how_many_are_left(
     assert main([str(bert), str(tmp_path / "cut")]) == 0
     assert capsys.readouterr().out == f"{tmp_path / 'cut'}: 8 of 12 word pieces\n"
     assert main([str(tmp_path / "none"), str(tmp_path / "cut")]) == 2
-    assert "config.json" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert error.startswith("experiments.english.cut: ")
+    assert "config.json" in error
