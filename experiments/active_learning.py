@@ -44,6 +44,7 @@ def run(options: Options) -> None:
     split = shared_split(options.treebanks)
     pool = Pool(options.treebank.train.path)
     runs = _first_round(options, pool)
+    _check_size(options, pool, runs)
     rounds = [runs]
     results = options.finish(runs.values(), models=True)
     for number in range(1, own.rounds + 1):
@@ -89,6 +90,18 @@ def run(options: Options) -> None:
             markers=True,
         ),
     )
+
+
+def _check_size(options: Options, pool: Pool, runs: "Runs") -> None:
+    """There must be something to ask for in every round."""
+    own = options.own
+    asked = max(count_heads(Pool.read(run.treebank.train.path)) for run in runs.values())
+    asked += own.rounds * own.heads
+    if asked > (heads := sum(map(len, pool.gold))):
+        raise ExperimentError(
+            f"--start, --heads and --rounds ask for {asked:,} heads, and {options.treebank.name} "
+            f"has {heads:,}; ask for fewer"
+        )
 
 
 Runs = dict[tuple[Strategy, int], Run]

@@ -16,10 +16,11 @@ def run_command_line(
     work: Callable[[argparse.Namespace], None],
     *,
     arguments: Sequence[str] | None,
+    when_stopped: str = "stopped",
 ) -> int:
     """Do the work with these arguments, or those of the process; the exit code.
 
-    It is 2 after an error, which is one line.
+    It is 2 after an error, which is one line, and 130 after Ctrl-C.
     """
     if arguments is None:
         # An exit, unlike a signal, passes through `finally`: no process stays.
@@ -35,4 +36,7 @@ def run_command_line(
     except USER_ERRORS as error:
         print(f"{parser.prog}: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print(f"\n{parser.prog}: {when_stopped}", file=sys.stderr)
+        return 128 + signal.SIGINT
     return 0

@@ -9,15 +9,13 @@ from treecrf.parser import Parser
 from treecrf.parser.batch import cut_batches, make_batch
 from treecrf.parser.device import fast_products
 from treecrf.parser.encoding import encode
+from treecrf.parser.gathering import BATCH_WORDS
 from treecrf.parser.loss import distribution
 from treecrf.parser.mbr import is_projective_tree, mbr_heads
 from treecrf.parser.trees import TreeNamer
 from treecrf.treebank import Sentence
 
 __all__ = ["greedy_share", "parse_with_host_trees"]
-
-# As many words in a batch as the parser has there: beside it, this is timed.
-_BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
 
 
 @torch.inference_mode()
@@ -31,7 +29,7 @@ def parse_with_host_trees(parser: Parser, sentences: Sequence[Sentence]) -> list
     order = np.argsort(-encoded.lengths, kind="stable")
     parsed: list[Sentence | None] = [None] * len(sentences)
     scorer = parser.scorer
-    tokens = _BATCH_WORDS[parser.device.type]
+    tokens = BATCH_WORDS[parser.device.type]
     for rows in cut_batches(encoded.lengths, order, tokens=tokens):
         batch = make_batch(encoded, rows, device=parser.device)
         with fast_products():
@@ -58,7 +56,7 @@ def greedy_share(parser: Parser, sentences: Sequence[Sentence]) -> float:
     lengths = np.array([len(sentence) for sentence in sentences])
     order = np.argsort(-lengths, kind="stable")
     settled = 0
-    for rows in cut_batches(lengths, order, tokens=_BATCH_WORDS[parser.device.type]):
+    for rows in cut_batches(lengths, order, tokens=BATCH_WORDS[parser.device.type]):
         crf = parser.distribution([sentences[row] for row in rows])
         marginals = crf.marginals
         token = torch.arange(marginals.shape[1], device=marginals.device)

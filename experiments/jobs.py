@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -16,10 +16,13 @@ from experiments.runs import Run
 from experiments.store import Result, Store
 from experiments.worker import USER_ERRORS, carry_out
 from treecrf.parser import checkpoint
+from treecrf.parser.train import Epoch
 
 __all__ = ["finish"]
 
 _ROOT = Path(__file__).resolve().parent.parent
+# Of silence, before a line says how far trainings are.
+_QUIET_SECONDS = 30.0
 
 
 def finish(
@@ -54,10 +57,11 @@ def finish(
 
 
 def _one_by_one(runs: Sequence[Run], store: Store, *, device: str) -> Iterator[Run]:
+    progress = _Progress(store)
     for run in runs:
         _announce(run, store)
         try:
-            carry_out(run, store, device=device)
+            carry_out(run, store, device=device, on_epoch=partial(progress.after_epoch, run))
         except USER_ERRORS as error:
             raise ExperimentError(f"{run.label}: {error}") from None
         yield run
@@ -68,6 +72,7 @@ def _side_by_side(runs: Sequence[Run], store: Store, *, device: str, jobs: int) 
     waiting = list(runs)
     running: dict[Run, _Worker] = {}
     failures: list[str] = []
+    progress = _Progress(store)
     try:
         while running or (waiting and not failures):
             while waiting and len(running) < jobs and not failures:
@@ -75,6 +80,7 @@ def _side_by_side(runs: Sequence[Run], store: Store, *, device: str, jobs: int) 
                 _announce(run, store)
                 running[run] = _Worker(run, store, device=device, jobs=jobs)
             time.sleep(0.1)
+            progress.tell(running)
             for run in [run for run, worker in running.items() if worker.ended]:
                 problem = running.pop(run).close()
                 if problem is None:
@@ -87,6 +93,27 @@ def _side_by_side(runs: Sequence[Run], store: Store, *, device: str, jobs: int) 
             worker.close()
     if failures:
         raise ExperimentError(failures[0])
+
+
+class _Progress:
+    """A line now and then that says how far trainings are."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.told = time.perf_counter()
+
+    def after_epoch(self, run: Run, epoch: Epoch) -> None:
+        """What `carry_out` calls."""
+        self.tell([run])
+
+    def tell(self, runs: Iterable[Run]) -> None:
+        """Say it, unless something was said not long ago."""
+        if time.perf_counter() - self.told < _QUIET_SECONDS:
+            return
+        self.told = time.perf_counter()
+        for run in runs:
+            done = _epochs_done(run, self.store)
+            print(f"  {run.label}: epoch {done} of at most {run.config.epochs}", flush=True)
 
 
 class _Worker:
@@ -130,10 +157,14 @@ class _Worker:
 
 def _announce(run: Run, store: Store) -> None:
     """Say so where a run goes on that was interrupted."""
-    folder = store.model_folder(run)
-    if (folder / checkpoint.CHECKPOINT).exists() and (folder / checkpoint.LOG).exists():
-        done = len((folder / checkpoint.LOG).read_text().splitlines())
+    if (store.model_folder(run) / checkpoint.CHECKPOINT).exists():
+        done = _epochs_done(run, store)
         print(f"going on with {run.label} after epoch {done}", flush=True)
+
+
+def _epochs_done(run: Run, store: Store) -> int:
+    log = store.model_folder(run) / checkpoint.LOG
+    return len(log.read_text().splitlines()) if log.exists() else 0
 
 
 def _counted(runs: Sequence[Run]) -> str:

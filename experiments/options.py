@@ -99,6 +99,7 @@ def start(
         parser,
         lambda own: work(_options(experiment, own, words, several=several)),
         arguments=arguments,
+        when_stopped="stopped; the same command goes on from here",
     )
 
 
@@ -135,6 +136,8 @@ def _options(
         raise ExperimentError("this experiment is about one treebank: give --treebank once")
     if own.jobs < 1:
         raise ExperimentError(f"--jobs is 1 or more, not {own.jobs}")
+    if own.epochs is not None and own.epochs < 1:
+        raise ExperimentError(f"--epochs is 1 or more, not {own.epochs}")
     choose_device(own.device)  # an error now, not after the data has been read
     treebanks = find_treebanks(own.treebank) if several else [open_treebank(own.treebank[0])]
     return Options(
@@ -158,7 +161,7 @@ def _seeds(text: str) -> tuple[int, ...]:
     except ValueError:
         raise ExperimentError(f"--seeds is {text!r}; write whole numbers, such as 1,2,3") from None
     if len(set(seeds)) < len(seeds):
-        raise ExperimentError(f"--seeds is {text!r}: one is there twice")
+        raise ExperimentError(f"--seeds is {text!r}: one is there twice; give each once")
     return seeds
 
 
@@ -167,7 +170,7 @@ def _base(source: str, settings: Sequence[str], epochs: int | None) -> Config:
     base = load_config(source)
     if epochs is not None:
         # The same number for every system: none stops early.
-        base = base.changed({"epochs": epochs, "patience": max(epochs, 1)})
+        base = base.changed({"epochs": epochs, "patience": epochs})
     changed = base.updated(settings)
     for name in _VARIED:
         if getattr(changed, name) != getattr(Config(), name):

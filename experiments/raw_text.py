@@ -95,7 +95,10 @@ def _given(own: argparse.Namespace, gold: Sequence[Sentence]) -> list[Sentence]:
     if (own.tokens is None) == (own.segmenter is None):
         raise ExperimentError("say how the text is split: --tokens FILE or --segmenter DIR")
     if own.tokens is not None:
-        return list(read_conllu(own.tokens))
+        try:
+            return list(read_conllu(own.tokens))
+        except OSError as error:
+            raise ExperimentError(f"{own.tokens}: {error.strerror}") from None
     try:
         return Segmenter.load(own.segmenter).segment(raw_text(raw_sentences(gold)))
     except SegmentError as error:

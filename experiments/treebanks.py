@@ -52,12 +52,16 @@ class Treebank:
 
 def open_treebank(folder: Path) -> Treebank:
     """The treebank in a folder: `train.conllu`, or a file whose name ends so, and the others."""
+    if folder.is_file():
+        raise ExperimentError(f"{folder}: a file; give the folder that has train and dev files")
     if not folder.is_dir():
         raise ExperimentError(f"{folder}: no such folder; a treebank is a folder of CoNLL-U files")
     train, dev, test = (_part(folder, part) for part in ("train", "dev", "test"))
     if train is None or dev is None:
         missing = "train.conllu" if train is None else "dev.conllu"
-        raise ExperimentError(f"{folder}: it has no {missing}; an experiment needs both")
+        raise ExperimentError(
+            f"{folder}: it has no {missing}; an experiment needs train.conllu and dev.conllu"
+        )
     return Treebank(folder.resolve().name, train, dev, test)
 
 
@@ -66,7 +70,11 @@ def find_treebanks(folders: Iterable[Path]) -> list[Treebank]:
     found = []
     for folder in folders:
         inside = sorted(path for path in folder.glob("*") if _part_path(path, "train") is not None)
-        if _part_path(folder, "train") is not None or not inside:
+        if folder.is_dir() and not inside and _part_path(folder, "train") is None:
+            raise ExperimentError(
+                f"{folder}: neither it nor a folder in it has train.conllu and dev.conllu"
+            )
+        if not inside or _part_path(folder, "train") is not None:
             found.append(open_treebank(folder))
         else:
             found += [open_treebank(path) for path in inside]

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from benchmarks.timing import machine
@@ -23,7 +24,7 @@ from treecrf.parser import ParserError, checkpoint, load, load_config, set_up
 from treecrf.parser.data import Prepared
 from treecrf.parser.device import choose_device
 from treecrf.parser.options import Decoder
-from treecrf.parser.train import train
+from treecrf.parser.train import Epoch, train
 from treecrf.segment.errors import SegmentError
 from treecrf.treebank import TreebankError, read_conllu, write_conllu
 from treecrf.treebank.counts import Counts
@@ -43,8 +44,10 @@ USER_ERRORS = (
 """What a user can put right, so that one line says what it is."""
 
 
-def carry_out(run: Run, store: Store, *, device: str) -> None:
-    """Do what is not done yet of a run, and write its record."""
+def carry_out(
+    run: Run, store: Store, *, device: str, on_epoch: Callable[[Epoch], None] | None = None
+) -> None:
+    """Do what is not done yet of a run, and write its record; tell of each epoch."""
     folder = store.make_model_folder(run)
     if store.has_model(run):  # other data to parse, or to be scored otherwise
         record = store.record(run)
@@ -52,7 +55,7 @@ def carry_out(run: Run, store: Store, *, device: str) -> None:
         epochs, left_out, trained_on = (record[k] for k in ("epochs", "left_out", "machine"))
     else:
         init = None if run.init is None else store.model_folder(run.init)
-        left_out = _train(run, folder, device, init=init)
+        left_out = _train(run, folder, device, init=init, on_epoch=on_epoch)
         epochs, trained_on = read_epochs(folder), machine(choose_device(device))
     store.save(
         run,
@@ -65,7 +68,14 @@ def carry_out(run: Run, store: Store, *, device: str) -> None:
     (folder / checkpoint.CHECKPOINT).unlink(missing_ok=True)
 
 
-def _train(run: Run, folder: Path, device: str, *, init: Path | None) -> int:
+def _train(
+    run: Run,
+    folder: Path,
+    device: str,
+    *,
+    init: Path | None,
+    on_epoch: Callable[[Epoch], None] | None,
+) -> int:
     """Train, or go on with a training that was interrupted; how many sentences were left out."""
     begun = (folder / checkpoint.CONFIG).exists()
     # The same key with other settings, whose defaults have changed since; or nothing to go on from.
@@ -86,6 +96,8 @@ def _train(run: Run, folder: Path, device: str, *, init: Path | None) -> int:
     )
     if run.mask is not None and run.mask.unit == "dependencies":
         training.prepared = _masked(training.prepared, run.mask)
+    if on_epoch is not None:
+        training.on_epoch = on_epoch
     train(training, folder, resume=not stale)
     return len(training.prepared.left_out)
 

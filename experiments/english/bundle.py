@@ -139,6 +139,8 @@ def _replace(folder: Path, made: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=f".{folder.name}.", dir=folder.parent) as beside:
         new, old = Path(beside) / "new", Path(beside) / "old"
         shutil.copytree(made, new)
+        for licence in folder.glob("LICENSE*"):
+            shutil.copyfile(licence, new / licence.name)
         try:
             if folder.exists():
                 folder.rename(old)

@@ -1,6 +1,7 @@
 """Simulated annotation at toy size, and what it asks for."""
 
 import json
+import re
 from itertools import pairwise
 from pathlib import Path
 
@@ -56,6 +57,16 @@ def test_numbers_that_cannot_be(
     assert capsys.readouterr().err == (
         "experiments.active_learning: --start, --heads, --rounds and --steps are 1 or more\n"
     )
+
+
+def test_more_heads_than_there_are(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["--treebank", str(treebank), "--out", str(tmp_path), *OPTIONS]
+    assert active_learning.main([*arguments, "--start", "59", "--heads", "100"]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert re.search(r"ask for [\d,]+ heads, and made has [\d,]+; ask for fewer$", line)
+    assert not (tmp_path / "made").exists()
 
 
 def test_a_pool_gives_what_was_asked_for(treebank: Path, tmp_path: Path) -> None:

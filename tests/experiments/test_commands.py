@@ -1,11 +1,16 @@
 """What the commands of experiments have in common beside their work."""
 
 import re
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
-from tests.experiments.toys import OPTIONS, make_treebank
+import pytest
+
+from experiments import gold_tags, jobs
+from tests.experiments.toys import OPTIONS, make_treebank, run
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -34,3 +39,36 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
         assert process.stderr is not None
         assert process.stderr.read() == ""
     assert process.returncode == 1
+
+
+def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
+    treebank, out = make_treebank(tmp_path / "treebank"), tmp_path / "out"
+    command = [sys.executable, "-m", "experiments.gold_tags", "--treebank", str(treebank)]
+    process = subprocess.Popen(
+        [*command, "--out", str(out), *OPTIONS, "--epochs", "1000"],
+        cwd=ROOT,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while process.poll() is None and not list(out.rglob("log.jsonl")):
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    with process:
+        assert process.stderr is not None
+        said = process.stderr.read().strip()
+    assert said == "experiments.gold_tags: stopped; the same command goes on from here"
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize("side_by_side", ["1", "2"])
+def test_long_trainings_say_how_far_they_are(
+    treebank: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    side_by_side: str,
+) -> None:
+    monkeypatch.setattr(jobs, "_QUIET_SECONDS", 0.0)
+    run(gold_tags.main, treebank, tmp_path, "--jobs", side_by_side)
+    assert re.search(r"^  Loc on made.*: epoch \d of at most 2$", capsys.readouterr().out, re.M)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from experiments import main_table
+from experiments import main_table, universal
 from experiments.jobs import finish
 from experiments.runs import Mask, Run
 from experiments.store import Store
@@ -190,7 +190,8 @@ def test_a_run_that_fails_is_named(
     ("options", "problem"),
     [
         (["--seeds", "1,x"], "--seeds is '1,x'; write whole numbers, such as 1,2,3"),
-        (["--seeds", "1,1"], "--seeds is '1,1': one is there twice"),
+        (["--seeds", "1,1"], "--seeds is '1,1': one is there twice; give each once"),
+        (["--epochs", "0"], "--epochs is 1 or more, not 0"),
         (["--jobs", "0"], "--jobs is 1 or more, not 0"),
         (["--set", "loss=crf"], "loss is what experiments vary; it cannot be set for all"),
         (["--set", "epoch=1"], "there is no setting 'epoch'; did you mean epochs?"),
@@ -212,10 +213,15 @@ def test_options_that_cannot_be(
 
 
 def test_folders_that_are_no_treebank(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (tmp_path / "train.conllu").touch()
-    for folder, problem in (
-        (tmp_path, "it has no dev.conllu; an experiment needs both"),
-        (tmp_path / "x", "no such folder; a treebank is a folder of CoNLL-U files"),
+    file, empty = tmp_path / "train.conllu", tmp_path / "empty"
+    file.touch()
+    empty.mkdir()
+    for command, given, problem in (
+        (main_table, tmp_path, "it has no dev.conllu; an experiment needs train.conllu and"),
+        (main_table, tmp_path / "x", "no such folder; a treebank is a folder of CoNLL-U files"),
+        (main_table, file, "a file; give the folder that has train and dev files"),
+        (universal, empty, "neither it nor a folder in it has train.conllu and dev.conllu"),
     ):
-        assert main_table.main(["--treebank", str(folder)]) == 2
-        assert capsys.readouterr().err == f"experiments.main_table: {folder}: {problem}\n"
+        assert command.main(["--treebank", str(given)]) == 2
+        (line,) = capsys.readouterr().err.splitlines()
+        assert line.startswith(f"{command.__name__}: {given}: {problem}")
