@@ -84,7 +84,7 @@ def save_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
 def save_compact(folder: Path, weights: Mapping[str, Tensor], stored: Stored) -> None:
     """Write the weights of a model in fewer bits, in files of less than 16 MiB."""
     parts = list(shards(compacted(weights, stored), most=_SHARD_BYTES))
-    _remove_shards(folder)
+    save_weights(folder, weights)  # these are read until every part is there
     for number, part in enumerate(parts, 1):
         path = folder / f"model-{number}-of-{len(parts)}.safetensors"
         save_tensors(path, part, {"format": _WEIGHTS_FORM})
