@@ -1,0 +1,23 @@
+"""What benchmarks check before they print, and how they name what they print."""
+
+import pytest
+
+from benchmarks.text import check_same_trees
+from treecrf.treebank import Sentence
+from treecrf.treebank.generator import generate_treebank
+
+
+def moved(sentence: Sentence) -> Sentence:
+    """The sentence with another head for its last word that is none itself."""
+    heads, words = list(sentence.heads), range(1, len(sentence) + 1)
+    word = max(set(words) - set(heads))
+    heads[word - 1] = next(head for head in words if head not in (word, heads[word - 1]))
+    return sentence.with_tree(heads, sentence.deprels)
+
+
+def test_text_with_workers_must_have_the_trees_of_one_process() -> None:
+    trees = list(generate_treebank(200, seed=1))
+    check_same_trees(trees, trees)
+    check_same_trees(trees, [moved(trees[0]), *trees[1:]])
+    with pytest.raises(SystemExit, match=r"with workers 9\d\.\d\d% of the heads are those of one"):
+        check_same_trees(trees, [*map(moved, trees[:50]), *trees[50:]])
