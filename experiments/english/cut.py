@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 
 from experiments.english.command import run_command
 from experiments.errors import ExperimentError
-from treecrf.parser.pretrained import Pretrained, load_pretrained
+from treecrf.parser.pretrained import Pretrained, load_pretrained, read_vocabulary
 
 __all__ = ["cut_encoder", "is_english", "main", "write_description"]
 
@@ -56,7 +56,7 @@ def cut_encoder(source: Path, folder: Path) -> tuple[int, int]:
 
 def write_description(pretrained: Pretrained, folder: Path) -> list[int]:
     """Write the description of a BERT with the English pieces alone; their numbers before."""
-    vocabulary = (pretrained.folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
+    vocabulary = read_vocabulary(pretrained.folder)
     kept = [number for number, piece in enumerate(vocabulary) if is_english(piece)]
     folder.mkdir(parents=True, exist_ok=True)
     lines = [vocabulary[number] + "\n" for number in kept]

@@ -13,9 +13,9 @@ from treecrf.treebank import Sentence
 LOSSES = ("local", "crf", "crf2o", "nonprojective")
 
 
-def parser_with(temperature: float, loss: str = "crf2o") -> Parser:
+def parser_with(temperature: float, loss: str = "crf2o", *, spread: float = 0.7) -> Parser:
     config = replace(with_loss(loss), temperature=temperature)
-    weights = random_scorer(config).float().state_dict()
+    weights = random_scorer(config, spread=spread).float().state_dict()
     return Parser(config, VOCABULARY, weights, device="cpu")
 
 
@@ -70,6 +70,19 @@ def test_the_temperature_that_trees_were_drawn_with_is_found(loss: str) -> None:
     assert fit.words == 18 * 200
     again = fit_temperature(parser_with(0.7, loss), sentences)
     assert again.temperature == pytest.approx(fit.temperature, abs=0.02)
+
+
+def test_a_model_that_is_far_too_sure_has_a_high_temperature() -> None:
+    sentences = with_drawn_trees(parser_with(6.0, spread=1.5), sentences_of([4, 6, 8] * 200))
+    fit = fit_temperature(parser_with(1.0, spread=1.5), sentences)
+    assert fit.temperature == pytest.approx(6.0, abs=0.5)
+
+
+@pytest.mark.parametrize(("edge", "drawn"), [("0.25", 0.05), ("10", 1000.0)])
+def test_a_temperature_at_the_edge_is_none(edge: str, drawn: float) -> None:
+    sentences = with_drawn_trees(parser_with(drawn, spread=1.5), sentences_of([4, 6, 8] * 20))
+    with pytest.raises(ParserError, match=f"still falls towards {edge}; give more"):
+        fit_temperature(parser_with(1.0, spread=1.5), sentences)
 
 
 def test_without_whole_trees_there_is_nothing_to_fit() -> None:

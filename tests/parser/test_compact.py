@@ -1,8 +1,10 @@
 """Model folders whose weights are stored in fewer bits, in several files."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 
 import treecrf
 from tests.parser.folders import parser_of
@@ -45,6 +47,29 @@ def test_weights_over_shards_leave_none(folder: Path) -> None:
     weights = checkpoint.load_weights(folder)
     checkpoint.save_weights(folder, weights)
     assert [path.name for path in folder.glob("model*")] == ["model.safetensors"]
+
+
+@pytest.mark.parametrize("stop", range(4))
+def test_a_stop_in_between_leaves_all_the_old_weights_or_all_the_new(
+    stop: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = checkpoint.load_weights(folder)
+    new = {name: weight + 1 for name, weight in old.items()}
+    save_tensors = checkpoint.save_tensors
+    written: list[Path] = []
+
+    def stop_later(path: Path, *others: Any) -> None:
+        if len(written) == stop:
+            raise KeyboardInterrupt
+        written.append(path)
+        save_tensors(path, *others)
+
+    monkeypatch.setattr(checkpoint, "save_tensors", stop_later)
+    with pytest.raises(KeyboardInterrupt):
+        checkpoint.save_compact(folder, new, "half")  # as many files, of the same names
+    found = checkpoint.load_weights(folder)
+    expected = new if written else old
+    assert all(torch.equal(found[name], weight) for name, weight in expected.items())
 
 
 def test_a_missing_file_is_noticed(folder: Path) -> None:

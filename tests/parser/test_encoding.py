@@ -3,16 +3,17 @@
 from dataclasses import replace
 
 import numpy as np
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.parser.models import SMALL, VOCABULARY
+from tests.parser.models import SMALL, VOCABULARY, random_parser
 from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary
 from treecrf.treebank import Sentence, Token
 
-WITH_VECTORS = VOCABULARY.with_vectors(["a", "Dog", "cat", "dogs"])
-FORMS = st.text("abcdogDGA?é", max_size=9)
+WITH_VECTORS = VOCABULARY.with_vectors(["a", "Dog", "cat", "dogs", ""])
+FORMS = st.text("abcdogDGA?é\0", max_size=9)
 
 
 def word_number(form: str, vocabulary: Vocabulary, *, lowercase: bool) -> int:
@@ -72,6 +73,14 @@ def test_what_depends_on_the_form_is_kept_once() -> None:
     assert encoded.form_table is not None
     assert len(encoded.form_table.words) == 4  # the root symbol, a, b and A
     assert encoded.forms.tolist() == [0, 1, 2, 1, 0, 2, 3]
+
+
+def test_no_word_is_the_root_symbol() -> None:
+    parser = random_parser(SMALL)
+    for word in ("\0", ""):
+        sentences = [Sentence(["a", other, "dog"]) for other in (word, "\u2603")]
+        odd, unknown = parser.distribution(sentences).marginals
+        assert torch.allclose(odd, unknown)
 
 
 def test_columns_that_no_model_asks_for_are_not_there() -> None:

@@ -11,7 +11,7 @@ from tests.parser.models import SMALL, VOCABULARY
 from tests.segment.texts import untrained
 from treecrf.parser import ParserError, load
 from treecrf.parser.checkpoint import replace_file, save_model
-from treecrf.segment.segmenter import has_segmenter
+from treecrf.segment.segmenter import Segmenter, has_segmenter
 
 
 def test_saving_over_a_model_replaces_it(folder: Path) -> None:
@@ -30,6 +30,43 @@ def test_the_segmenter_of_a_model_is_saved_with_it(folder: Path, tmp_path: Path)
         assert load(place, device="cpu").segmenter.segment("A dog. A cat?") == expected
     parser_of().save(folder)  # one without a segmenter in the place of one with it
     assert not has_segmenter(folder)
+
+
+def test_what_is_not_of_the_model_stays(folder: Path) -> None:
+    untrained().save(folder)
+    for name in ("checkpoint.safetensors", "log.jsonl", "model-1-of-2.safetensors"):
+        (folder / name).write_text("of the old model")
+    for name in ("encoder", "scripts"):
+        (folder / name).mkdir()
+        (folder / name / "config.toml").write_text(name)
+    (folder / "notes.txt").write_text("mine")
+    (folder / "link").symlink_to("notes.txt")
+    (folder / "nowhere").symlink_to("gone")
+    parser_of(seed=1).save(folder)
+    kept = ["link", "notes.txt", "nowhere", "scripts"]
+    of_the_model = ["config.toml", "model.safetensors", "vectors.safetensors", "vocab.json"]
+    assert sorted(path.name for path in folder.iterdir()) == sorted([*kept, *of_the_model])
+    assert (folder / "notes.txt").read_text() == "mine"
+    assert (folder / "scripts" / "config.toml").read_text() == "scripts"
+    assert (folder / "link").readlink() == Path("notes.txt")
+    assert_same_trees(load(folder, device="cpu"), parser_of(seed=1))
+
+
+def test_a_segmenter_that_cannot_be_written_leaves_the_old_model(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    untrained().save(folder)
+    before = content(folder)
+    parser = load(folder, device="cpu")
+
+    def crash(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(Segmenter, "save", crash)
+    with pytest.raises(OSError, match="no space left"):
+        parser.save(folder)
+    assert content(folder) == before
+    assert [path.name for path in folder.parent.iterdir()] == ["model"]
 
 
 def test_saving_through_a_link_replaces_what_it_names(folder: Path, tmp_path: Path) -> None:
@@ -120,7 +157,13 @@ def test_a_crash_while_a_model_is_written_leaves_the_old_one(
     monkeypatch.setattr(os, "replace", crash)
     with pytest.raises(KeyboardInterrupt):
         save_model(
-            folder, SMALL, VOCABULARY, {"weight": torch.ones(2)}, vectors=None, pretrained=None
+            folder,
+            SMALL,
+            VOCABULARY,
+            {"weight": torch.ones(2)},
+            vectors=None,
+            pretrained=None,
+            segmenter=None,
         )
     assert content(folder) == before
     assert [path.name for path in folder.parent.iterdir()] == ["model"]

@@ -66,10 +66,7 @@ class ByteProduct:
 
 
 class ByteLinear(nn.Linear):
-    """A linear layer by a `ByteProduct`.
-
-    The weights stay as they were in `state_dict`; on a GPU they are used.
-    """
+    """A linear layer by a `ByteProduct`; the weights stay as they were in `state_dict`."""
 
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__(linear.in_features, linear.out_features, device="meta")
@@ -77,9 +74,7 @@ class ByteLinear(nn.Linear):
         self.product = ByteProduct(linear.weight, linear.bias)
 
     def forward(self, inputs: Tensor) -> Tensor:
-        """Outputs `[..., output]` of inputs `[..., input]`; no gradient."""
-        if inputs.is_cuda:
-            return functional.linear(inputs, self.weight, self.bias)
+        """Outputs `[..., output]` of inputs `[..., input]` on the CPU; no gradient."""
         return self.product(inputs)
 
 

@@ -33,8 +33,11 @@ class HuggingFacePieces:
     def __init__(self, folder: Path, *, limit: int, longest: int) -> None:
         from transformers import AutoTokenizer
 
-        # Words stand inside a text: their first piece is that of a word after a space.
-        self.tokenizer: Any = AutoTokenizer.from_pretrained(folder, add_prefix_space=True)
+        # Words stand inside a text: their first piece is that of a word after a space, and one that
+        # is written as a special piece is none.
+        self.tokenizer: Any = AutoTokenizer.from_pretrained(
+            folder, add_prefix_space=True, split_special_tokens=True
+        )
         self.limit = limit
         self.longest = longest
         self.start = _first(self.tokenizer.cls_token_id, self.tokenizer.bos_token_id)
@@ -43,6 +46,7 @@ class HuggingFacePieces:
 
     def cut(self, word: str) -> list[int]:
         """The numbers of the pieces of a word, at least one."""
+        word = word.encode(errors="replace").decode()  # half of a character is refused
         pieces: list[int] = self.tokenizer(
             [word], is_split_into_words=True, add_special_tokens=False
         )["input_ids"]

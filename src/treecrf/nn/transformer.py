@@ -1,7 +1,7 @@
 """A transformer encoder in the shape of BERT, whose pretrained weights it takes."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -35,10 +35,6 @@ class BertShape:
             positions=config["max_position_embeddings"],
             epsilon=config.get("layer_norm_eps", 1e-12),
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """What JSON can hold."""
-        return asdict(self)
 
 
 class BertEncoder(nn.Module):

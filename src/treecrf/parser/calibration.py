@@ -22,8 +22,8 @@ __all__ = ["Fit", "fit_temperature"]
 
 _BATCH_WORDS = 1_000
 _LONGEST = 100  # words; longer sentences take much memory and hardly matter
-_COLDEST, _HOTTEST = 0.25, 4.0
-_STEPS = 12  # of golden sections: to within a hundredth
+_COLDEST, _HOTTEST = 0.25, 10.0
+_STEPS = 13  # of golden sections: to within a hundredth
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +81,23 @@ def fit_temperature(parser: Parser, sentences: Iterable[Sentence]) -> Fit:
             total -= float(gold[counts].clamp(min=1e-12).log().sum())
         return total / words
 
-    best = _golden_section(lambda log: cost(math.exp(log)), math.log(_COLDEST), math.log(_HOTTEST))
-    temperature = round(math.exp(best), 3)
+    edges = math.log(_COLDEST), math.log(_HOTTEST)
+    low, high = _golden_section(lambda log: cost(math.exp(log)), *edges)
+    if low == edges[0] or high == edges[1]:
+        edge = _COLDEST if low == edges[0] else _HOTTEST
+        raise ParserError(
+            f"no temperature between {_COLDEST:g} and {_HOTTEST:g} is best for these sentences: "
+            f"what they cost still falls towards {edge:g}; give more of them, that the model has "
+            "not learnt from and that are annotated as those that it has"
+        )
+    temperature = round(math.exp((low + high) / 2), 3)
     return Fit(temperature, cost(1.0), cost(temperature), words)
 
 
-def _golden_section(function: Callable[[float], float], low: float, high: float) -> float:
-    """Where a function with one valley is least."""
+def _golden_section(
+    function: Callable[[float], float], low: float, high: float
+) -> tuple[float, float]:
+    """Between what a function with one valley is least; an end that stays is where it falls to."""
     ratio = (math.sqrt(5) - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = function(left), function(right)
@@ -100,4 +110,4 @@ def _golden_section(function: Callable[[float], float], low: float, high: float)
             low, left, at_left = left, right, at_right
             right = low + ratio * (high - low)
             at_right = function(right)
-    return (low + high) / 2
+    return low, high

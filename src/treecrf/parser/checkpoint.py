@@ -24,6 +24,7 @@ from treecrf.parser.presets import load_config
 from treecrf.parser.pretrained import Pretrained, copy_description, load_pretrained
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
+from treecrf.segment.segmenter import Segmenter
 
 __all__ = [
     "clean_up",
@@ -83,7 +84,7 @@ def save_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
 def save_compact(folder: Path, weights: Mapping[str, Tensor], stored: Stored) -> None:
     """Write the weights of a model in fewer bits, in files of less than 16 MiB."""
     parts = list(shards(compacted(weights, stored), most=_SHARD_BYTES))
-    _remove_shards(folder)
+    save_weights(folder, weights)  # these are read until every part is there
     for number, part in enumerate(parts, 1):
         path = folder / f"model-{number}-of-{len(parts)}.safetensors"
         save_tensors(path, part, {"format": _WEIGHTS_FORM})
@@ -105,16 +106,23 @@ def save_model(
     *,
     vectors: Tensor | None,
     pretrained: Pretrained | None,
+    segmenter: Segmenter | None,
 ) -> None:
-    """Write a whole model folder; what is there is replaced when the new one is complete."""
+    """Write a whole model folder; a model that is there is replaced when the new one is complete.
+
+    What else is in its folder stays.
+    """
     folder = Path(os.path.realpath(folder))  # through a link to the folder it names
     temporary = folder.with_name(f".{folder.name}.{os.urandom(4).hex()}.tmp")
     old = temporary.with_suffix(".old")
     try:
         save_settings(temporary, config, vocabulary, vectors=vectors, pretrained=pretrained)
         save_weights(temporary, weights)
+        if segmenter is not None:
+            segmenter.save(temporary)
         if folder.exists():
             _check_folder(folder)  # nothing but a model is replaced
+            _copy_others(folder, temporary)
             folder.rename(old)
         temporary.rename(folder)
     finally:
@@ -222,6 +230,17 @@ def _check_folder(folder: Path) -> None:
         )
     if missing:
         raise ParserError(f"{folder}: not a model folder: it has no {' and no '.join(missing)}")
+
+
+def _copy_others(source: Path, folder: Path) -> None:
+    """Copy what is in a model folder and not of the model; a link stays one."""
+    for path in source.iterdir():
+        if path.name in (*FILES, ENCODER) or path.match(SHARDS):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.copytree(path, folder / path.name, symlinks=True)
+        else:
+            shutil.copy2(path, folder / path.name, follow_symlinks=False)
 
 
 def _remove_shards(folder: Path) -> None:

@@ -7,7 +7,7 @@ from itertools import chain
 import numpy as np
 
 from treecrf.parser.config import Config
-from treecrf.parser.forms import ROOT_FORM, FormTable, Integers
+from treecrf.parser.forms import FormTable, Integers
 from treecrf.parser.pieces import PieceTable
 from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary
 from treecrf.treebank import Sentence
@@ -49,14 +49,14 @@ def encode(
     """The words of sentences as numbers."""
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     starts = np.cumsum(lengths + 1) - (lengths + 1)
-    numbering = _Numbering()
+    numbering = _Numbering({None: 0})  # the root symbol, which no string is
     number = numbering.__getitem__
     forms = np.fromiter(
-        map(number, chain.from_iterable((ROOT_FORM, *sentence.forms) for sentence in sentences)),
+        map(number, chain.from_iterable((None, *sentence.forms) for sentence in sentences)),
         np.int64,
         int((lengths + 1).sum()),
     )
-    distinct = list(numbering)
+    distinct = [form or "" for form in numbering]
     tags = None
     if config.tags != "none":
         known = vocabulary.tag_numbers
@@ -134,9 +134,9 @@ def _numbers(
     return np.fromiter(each(), np.int64)
 
 
-class _Numbering(dict[str, int]):
+class _Numbering(dict[str | None, int]):
     """Gives each new key the next number."""
 
-    def __missing__(self, key: str) -> int:
+    def __missing__(self, key: str | None) -> int:
         number = self[key] = len(self)
         return number

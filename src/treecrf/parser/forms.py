@@ -8,11 +8,9 @@ import numpy.typing as npt
 
 from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary
 
-__all__ = ["ROOT_FORM", "FormTable", "PackedForms", "pack", "pack_forms", "packed_places"]
+__all__ = ["FormTable", "PackedForms", "pack", "pack_forms", "packed_places"]
 
 Integers = npt.NDArray[np.int64]
-
-ROOT_FORM = "\0"  # no word of a file: it stands for the root symbol among the forms
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +26,16 @@ class FormTable:
     def of(
         cls, forms: Sequence[str], vocabulary: Vocabulary, *, lowercase: bool, max_chars: int
     ) -> "FormTable":
-        """The table of forms; where the first one is the root symbol, it has numbers of its own."""
+        """The table of forms, the first of which stands for the root symbol and is not read."""
         known = vocabulary.word_numbers
         numbers = [known.get(form.lower() if lowercase else form, UNKNOWN) for form in forms]
         characters, counts = _characters(forms, vocabulary, max_chars)
-        if ROOT_FORM in forms[:1]:
-            numbers[0] = characters[0, 0] = ROOT
-        return cls(
-            words=np.array(numbers, np.int64),
-            vectors=_vectors(forms, vocabulary) if vocabulary.vectors else None,
-            characters=characters,
-            counts=counts,
-        )
+        vectors = _vectors(forms, vocabulary) if vocabulary.vectors else None
+        numbers[0] = characters[0, 0] = ROOT
+        counts[0] = 1
+        if vectors is not None:
+            vectors[0] = 0
+        return cls(np.array(numbers, np.int64), vectors, characters, counts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -118,7 +118,7 @@ class Parser:
         self.scorer = scorer.to(self.device).eval()
 
     def save(self, path: str | Path) -> None:
-        """Write a model folder that `treecrf.load` takes."""
+        """Write a model folder that `treecrf.load` takes, in the place of a model that is there."""
         if not isinstance(self.scorer, Scorer):
             raise ParserError("this parser has a graph and no weights; copy its folder instead")
         segmenter = self._segmenter
@@ -131,9 +131,8 @@ class Parser:
             self.scorer.state_dict(),
             vectors=self._vectors,
             pretrained=self._pretrained,
+            segmenter=segmenter,
         )
-        if segmenter is not None:
-            segmenter.save(Path(path))
 
     @property
     def has_segmenter(self) -> bool:

@@ -15,7 +15,14 @@ from treecrf.nn.transformer import BertEncoder, BertShape, bert_weights
 from treecrf.nn.wordpiece import WordPieces
 from treecrf.parser.errors import ParserError
 
-__all__ = ["Pieces", "Pretrained", "copy_description", "fetch", "load_pretrained"]
+__all__ = [
+    "Pieces",
+    "Pretrained",
+    "copy_description",
+    "fetch",
+    "load_pretrained",
+    "read_vocabulary",
+]
 
 Pieces: TypeAlias = WordPieces | HuggingFacePieces
 
@@ -55,9 +62,21 @@ class Pretrained:
         if not self.native:
             return HuggingFacePieces(self.folder, limit=_MOST_PIECES, longest=self.longest)
         tokenizer = _read_json(self.folder / "tokenizer_config.json")
-        vocabulary = (self.folder / "vocab.txt").read_text(encoding="utf-8").splitlines()
+        vocabulary, size = read_vocabulary(self.folder), int(self.config["vocab_size"])
+        if len(vocabulary) != size:
+            raise ParserError(
+                f"vocab.txt has {len(vocabulary):,} pieces where config.json has a vocab_size of "
+                f"{size:,}; take both files from one encoder, and fill a vocab.txt that is shorter "
+                "by design up with lines such as [unused1]"
+            )
         lowercase = bool(tokenizer.get("do_lower_case", True))
         return WordPieces(vocabulary, lowercase=lowercase, limit=_MOST_PIECES, longest=self.longest)
+
+
+def read_vocabulary(folder: Path) -> list[str]:
+    """The pieces in the `vocab.txt` of a BERT, in the order of their numbers."""
+    text = (folder / "vocab.txt").read_text(encoding="utf-8")
+    return text.removesuffix("\n").split("\n")  # other separators of lines may be pieces
 
 
 def load_pretrained(folder: Path) -> Pretrained:
@@ -118,6 +137,18 @@ def _is_bert(folder: Path, config: dict[str, Any]) -> bool:
         and config.get("hidden_act", "gelu") == "gelu"
         and config.get("position_embedding_type", "absolute") == "absolute"
         and all((folder / name).is_file() for name in _WORDPIECE_FILES)
+        and _cuts_as_bert(_read_json(folder / "tokenizer_config.json"))
+    )
+
+
+def _cuts_as_bert(tokenizer: dict[str, Any]) -> bool:
+    """Whether our own pieces of words are those of a tokenizer with these settings."""
+    strip_accents = tokenizer.get("strip_accents")
+    kind = tokenizer.get("tokenizer_class") or "BertTokenizer"
+    return (
+        kind in ("BertTokenizer", "BertTokenizerFast")
+        and tokenizer.get("tokenize_chinese_chars") is not False
+        and (strip_accents is None or strip_accents == tokenizer.get("do_lower_case", True))
     )
 
 

@@ -115,6 +115,7 @@ def test_a_small_model_with_a_card(
     assert "$ treecrf train --set x=1\n$ python -m experiments.english.bundle " in text
     assert "--stored bytes --products int8 --treebank en_ewt-2.16 --device cpu\n```" in text
     assert "CC BY-SA 4.0" in text
+    assert "The same part chose the epochs of the parser" in text
     assert "Apache 2.0" in text
 
     parser = treecrf.load(folder, device="cpu")
