@@ -63,11 +63,10 @@ class Pretrained:
             return HuggingFacePieces(self.folder, limit=_MOST_PIECES, longest=self.longest)
         tokenizer = _read_json(self.folder / "tokenizer_config.json")
         vocabulary, size = read_vocabulary(self.folder), int(self.config["vocab_size"])
-        if len(vocabulary) != size:
+        if len(vocabulary) > size:  # an encoder may have spare places, but no fewer than pieces
             raise ParserError(
                 f"vocab.txt has {len(vocabulary):,} pieces where config.json has a vocab_size of "
-                f"{size:,}; take both files from one encoder, and fill a vocab.txt that is shorter "
-                "by design up with lines such as [unused1]"
+                f"{size:,}; take both files from one encoder"
             )
         lowercase = bool(tokenizer.get("do_lower_case", True))
         return WordPieces(vocabulary, lowercase=lowercase, limit=_MOST_PIECES, longest=self.longest)
