@@ -103,19 +103,34 @@ def text_pieces(file: IO[bytes], name: str) -> Iterator[str]:
 def look_at(file: IO[bytes], name: str) -> tuple[Input, IO[bytes]]:
     """What an open file is, by how it starts, and the file with its start in front again.
 
-    What is taken for CoNLL-U and begins with no row of it is an error that says what to do.
+    A pipe is waited for until a whole line of it decides, as `find_input` says. What is taken for
+    CoNLL-U and begins with no row of it is an error that says what to do.
     """
-    read = getattr(file, "read1", file.read)
-    start: bytes = read(_LOOK_AT)
+    start = _start_of(file)
     kind, _ = find_input(read_chunks(io.BytesIO(start)), name)
     if kind == "conllu":
         _check_first_row(start[: start.rfind(b"\n") + 1], name)  # the last line may go on
     return kind, rejoined(start, file)
 
 
+def _start_of(file: IO[bytes]) -> bytes:
+    """The lines up to the one that decides what a file is, or all that is looked at."""
+    start = bytearray()
+    while len(start) < _LOOK_AT and (line := file.readline(_LOOK_AT - len(start))):
+        start += line
+        if _decides(line.removeprefix(codecs.BOM_UTF8)):
+            break
+    return bytes(start)
+
+
+def _decides(line: bytes) -> bool:
+    """Whether a line is neither empty nor a comment."""
+    return bool(line.strip()) and not line.startswith(b"#")
+
+
 def _check_first_row(start: bytes, name: str) -> None:
     for number, line in read_lines(read_chunks(io.BytesIO(start)), name):
-        if line.strip() and not line.startswith(b"#"):
+        if _decides(line):
             if line.count(b"\t") >= 9 and _ID.match(line):
                 return
             try:
@@ -143,7 +158,7 @@ def find_input(chunks: Iterator[bytes], name: str) -> tuple[Input, Iterator[byte
             lines.pop()  # which may go on
         left -= len(chunk)
         for line in lines:
-            if line.strip() and not line.startswith(b"#"):
+            if _decides(line):
                 is_row = line.count(b"\t") == 9 or _ID.match(line)
                 return "conllu" if is_row else "tokens", chain(taken, chunks)
     has_tab = b"\t" in b"".join(taken)[:_LOOK_AT]
