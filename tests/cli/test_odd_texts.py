@@ -1,5 +1,6 @@
 """Raw text that is hardly text: each gives a sensible result, in bounded memory."""
 
+import gzip
 import io
 import os
 import shutil
@@ -9,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import ENVIRONMENT, treecrf
+from tests.cli.running import ENVIRONMENT, problem, treecrf
 from tests.segment.texts import trained
 from treecrf.segment import rebuild_text
 from treecrf.treebank import Sentence, read_conllu
@@ -64,6 +65,14 @@ def test_a_word_of_3000_characters(english: Path, tmp_path: Path) -> None:
     sentences = parse(english, text, tmp_path)
     assert rebuild_text(sentences) == text
     assert all(is_tree([0, *sentence.heads]) for sentence in sentences)
+
+
+@pytest.mark.parametrize("kind", ["text", "auto"])
+def test_a_damaged_file_of_text_is_named(kind: str, english: Path, tmp_path: Path) -> None:
+    file = tmp_path / "text.gz"
+    file.write_bytes(gzip.compress(b"a dog\n" + os.urandom(100_000).hex().encode())[:50_000])
+    line = problem("parse", file, "-m", english, "--input", kind)
+    assert line.startswith(f"{file}: broken gzip data: ")
 
 
 def test_memory_is_bounded_on_one_line(english: Path, tmp_path: Path) -> None:

@@ -6,14 +6,15 @@ import os
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO, cast
 
 import pytest
 from hypothesis import given
 
 from tests.treebank.strategies import files
 from treecrf.treebank import Sentence, TreebankError, read_conllu, read_sentences, read_tokens
-from treecrf.treebank.files import File
-from treecrf.treebank.plain import read_text
+from treecrf.treebank.files import File, open_source
+from treecrf.treebank.plain import look_at, read_text
 
 Reader = Callable[[File], Iterator[Sentence]]
 
@@ -81,11 +82,28 @@ def test_broken_utf8_is_named_with_its_line() -> None:
     assert str(error.value) == "<file>:4: not UTF-8: unexpected end of data (byte 0xe9)"
 
 
-@pytest.mark.parametrize("reader", [read_tokens, read_sentences])
-def test_broken_gzip_is_named(reader: Reader) -> None:
+def packed_badly(damage: str) -> bytes:
     packed = gzip.compress(os.urandom(100_000).hex().encode())
+    # After the header comes a kind of block that there is none of.
+    return packed[:5000] if damage == "truncated" else packed[:10] + b"\xff" + packed[11:]
+
+
+@pytest.mark.parametrize("damage", ["truncated", "corrupt"])
+@pytest.mark.parametrize("reader", [read_tokens, read_sentences])
+def test_broken_gzip_is_named(reader: Reader, damage: str) -> None:
     with pytest.raises(TreebankError, match=r"^<file>:1: broken gzip data: "):
-        list(reader(io.BytesIO(packed[:5000])))
+        list(reader(io.BytesIO(packed_badly(damage))))
+
+
+@pytest.mark.parametrize("damage", ["truncated", "corrupt"])
+def test_broken_gzip_of_raw_text_is_named(damage: str) -> None:
+    with pytest.raises(TreebankError, match=r"^<file>: broken gzip data: "):
+        list(read_text(io.BytesIO(packed_badly(damage))))
+    with (
+        pytest.raises(TreebankError, match=r"^<file>: broken gzip data: "),
+        open_source(io.BytesIO(packed_badly(damage))) as (file, name),
+    ):
+        look_at(cast(IO[bytes], file), name)
 
 
 class Endless(io.RawIOBase):

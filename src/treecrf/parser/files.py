@@ -79,7 +79,7 @@ def read_input(
                 read_chunks(stream), name, kind=kind, multiroot=True, trees=trees
             )
         else:
-            pieces = text_pieces(cast(IO[bytes], stream), name)
+            pieces = text_pieces(stream, name)
             yield from parser.segmenter.segment_stream(pieces)
 
 

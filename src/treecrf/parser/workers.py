@@ -74,7 +74,7 @@ def parse_with_workers(
         if kind == "text":
             segmenter = parser.segmenter
             cutting = segmenter.splitter, segmenter.joins
-            blocks = segmenter.score_stream(text_pieces(cast(IO[bytes], file), name))
+            blocks = segmenter.score_stream(text_pieces(file, name))
             pieces = cut_scored(blocks, joins=segmenter.joins, size=_PIECE_CHARACTERS)
             read_as: Input = "tokens"
         else:
