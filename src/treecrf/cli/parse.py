@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import replace
-from io import BytesIO
+from io import StringIO
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast, get_args
 
 import typer
@@ -174,6 +174,8 @@ def parse(
     options = replace(options, input=cast(InputKind, input))
     if (not files) == (text is None):
         raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
+    if text is not None and input == "parquet":
+        raise typer.BadParameter("--text is no Parquet; give that as a FILE")
     if files and len(files) > 1:
         raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
     if os.path.isdir(output) or output.endswith("/"):
@@ -188,8 +190,7 @@ def parse(
         options = replace(options, input="text" if parser.has_segmenter else "tokens")
     _parse_here(
         parser,
-        # What is not UTF-8 came in as half characters, and is told as for a file.
-        files[0] if files else BytesIO((text or "").encode(errors="surrogateescape")),
+        files[0] if files else _text_file(text or ""),
         output,
         options=options,
         format=written,
@@ -197,9 +198,19 @@ def parse(
     )
 
 
+def _text_file(text: str) -> StringIO:
+    """The text of a command line as a file, and an error where that is not UTF-8."""
+    from treecrf.treebank.files import decode
+
+    # What is not UTF-8 comes as half characters, which stand for bytes.
+    file = StringIO(decode(text.encode(errors="surrogateescape"), "--text", 1))
+    file.name = "--text"
+    return file
+
+
 def _parse_here(
     parser: "Parser",
-    source: str | BytesIO,
+    source: str | StringIO,
     output: str,
     *,
     options: "FileOptions",
