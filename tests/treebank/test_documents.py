@@ -47,6 +47,9 @@ def test_json_lines(tmp_path: Path) -> None:
     ("line", "problem"),
     [
         ("{", "not a JSON object in a line of its own"),
+        ("[" * 200_000, "not a JSON object in a line of its own"),
+        ("1" * 5000, "not a JSON object in a line of its own"),  # a number too long for Python
+        ("\xff", "not UTF-8"),
         ("[1]", "no text called 'text' in it; --text-column"),
         ('{"text": 3}', "no text called 'text' in it; --text-column"),
         ('{"body": "a"}', "no text called 'text' in it; --text-column"),
@@ -54,10 +57,16 @@ def test_json_lines(tmp_path: Path) -> None:
 )
 def test_a_line_without_text_is_named(line: str, problem: str, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text('{"text": "a"}\n' + line + "\n")
+    path.write_text('{"text": "a"}\n' + line + "\n", encoding="latin-1")
     with pytest.raises(TreebankError) as error:
         list(read_documents(path, kind="jsonl"))
     assert str(error.value).startswith(f"{path}:2: {problem}")
+
+
+def test_half_characters_are_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(r'{"id": "\udfff 1", "text": "a \ud800b \ud83d\ude00"}' + "\n")
+    assert list(read_documents(path, kind="jsonl")) == [Document("a ?b 😀", "? 1")]
 
 
 def test_parquet(tmp_path: Path) -> None:
