@@ -86,6 +86,18 @@ def test_parquet(tmp_path: Path) -> None:
         list(read_documents(path, kind="parquet"))
 
 
+def test_parquet_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    compute = pytest.importorskip("pyarrow.compute")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    unchecked = compute.CastOptions(target_type=pyarrow.string(), allow_invalid_utf8=True)
+    texts = compute.cast(pyarrow.array([b"ok", b"\xff"], pyarrow.binary()), options=unchecked)
+    parquet.write_table(pyarrow.table({"text": texts}), path)
+    with pytest.raises(TreebankError, match=r"a\.parquet: not Parquet that can be read: 'utf-8'"):
+        list(read_documents(path, kind="parquet"))
+
+
 def test_without_pyarrow_the_extra_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.parquet").write_bytes(b"")
     code = (

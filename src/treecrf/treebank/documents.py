@@ -82,7 +82,7 @@ def _read_parquet(source: File, column: str) -> Iterator[Document]:
                         problem = f"the column {column!r} has no text; see --text-column"
                         raise TreebankError(problem, source=name)
                     yield Document(row[column] or "", _name(row.get(_NAME)))
-        except ArrowException as error:
+        except (ArrowException, UnicodeError) as error:
             problem = f"not Parquet that can be read: {str(error).splitlines()[0]}"
             raise TreebankError(problem, source=name) from None
 
