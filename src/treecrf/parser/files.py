@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["FileOptions", "check_has_heads", "parse_file", "read_input"]
 
-# Characters of documents that are cut into words together.
-_TOGETHER = 1 << 18
+# Of documents that are cut into words together.
+_CHARACTERS = 1 << 18
+_DOCUMENTS = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ def _groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
     for document in documents:
         group.append(document)
         characters += len(document.text)
-        if characters >= _TOGETHER:
+        if characters >= _CHARACTERS or len(group) >= _DOCUMENTS:
             yield group
             group, characters = [], 0
     if group:
