@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import treecrf as package
 from tests.cli.running import ENVIRONMENT, problem, treecrf
 from tests.segment.texts import trained
 from treecrf.segment import rebuild_text
@@ -58,6 +59,23 @@ def test_odd_characters_are_all_in_the_trees(text: str, english: Path, tmp_path:
     sentences = parse(english, text, tmp_path)
     assert rebuild_text(sentences) == text
     assert all(is_tree([0, *sentence.heads]) for sentence in sentences)
+
+
+def test_a_byte_order_mark_is_no_word_wherever_the_text_is_from(
+    english: Path, tmp_path: Path
+) -> None:
+    text = "\ufeffThe dog slept."
+    expected = package.load(english, device="cpu").parse(text)
+    assert expected[0].forms[0] == "The"
+    path = tmp_path / "text.txt"
+    path.write_text(text, encoding="utf-8")
+    for source in ((path,), ("--text", text), (path, "--workers", 1)):
+        result = treecrf("parse", *source, "--model", english, "--device", "cpu")
+        found = list(read_conllu(io.StringIO(result.stdout)))
+        assert [s.forms for s in found] == [s.forms for s in expected]
+        assert [t.misc for s in found for t in s.tokens] == [
+            t.misc for s in expected for t in s.tokens
+        ]
 
 
 def test_a_word_of_3000_characters(english: Path, tmp_path: Path) -> None:

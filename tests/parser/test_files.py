@@ -1,8 +1,12 @@
 """Files of documents: read in groups of bounded size, each document as it would be alone."""
 
+import io
+
 import pytest
 
+from tests.parser.models import random_parser, with_loss
 from treecrf.parser import files as module
+from treecrf.parser.files import FileOptions, read_input
 from treecrf.treebank.documents import Document
 
 
@@ -13,3 +17,9 @@ def test_groups_are_bounded(text: str, sizes: list[int], monkeypatch: pytest.Mon
     monkeypatch.setattr(module, "_CHARACTERS", 100)
     monkeypatch.setattr(module, "_DOCUMENTS", 10)
     assert [len(group) for group in module._groups([Document(text)] * 25)] == sizes
+
+
+def test_a_byte_order_mark_is_no_word() -> None:
+    source = io.StringIO('{"text": "\\ufeffa dog\\r\\n\\nb"}\n')
+    found = read_input(random_parser(with_loss("crf")), source, FileOptions(input="jsonl"))
+    assert [sentence.forms for sentence in found] == [["a", "dog"], ["b"]]

@@ -230,10 +230,11 @@ def test_every_well_formed_file_is_conllu(text: str) -> None:
     assert list(read_sentences(Dribble(text.encode()))) == expected
 
 
-def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+def test_nothing_of_raw_text_is_changed(tmp_path: Path) -> None:
+    text = "\ufeffHello\r\n\u2028wörld\n"
     path = tmp_path / "text.txt"
-    path.write_bytes(b"\xef\xbb\xbfHello")
-    assert "".join(read_text(path)) == "Hello"
+    path.write_bytes(text.encode())
+    assert "".join(read_text(path)) == "".join(read_text(io.StringIO(text, newline=""))) == text
 
 
 def test_utf_16_is_named(tmp_path: Path) -> None:

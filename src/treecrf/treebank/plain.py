@@ -87,7 +87,7 @@ def read_text(source: File) -> Iterator[str]:
 
 def text_pieces(file: IO[bytes] | IO[str], name: str) -> Iterator[str]:
     """The text of a file that is open."""
-    decoder = codecs.getincrementaldecoder("utf-8-sig")()  # a byte order mark is no text
+    decoder = codecs.getincrementaldecoder("utf-8")()
     read = getattr(file, "read1", file.read)
     place = 0
     try:
