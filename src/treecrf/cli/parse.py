@@ -166,20 +166,8 @@ def parse(
         raise typer.BadParameter(
             "--address, --concurrency and --gpus-per-worker go with --engine ray"
         )
-    if input not in _KINDS:
-        raise typer.BadParameter(
-            f"--input is {', '.join(_KINDS[:-1])} or {_KINDS[-1]}; files are given without it, and "
-            "a pattern of files goes with --engine ray"
-        )
+    _check_local(files or [], text, input=input, output=output)
     options = replace(options, input=cast(InputKind, input))
-    if (not files) == (text is None):
-        raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
-    if text is not None and input == "parquet":
-        raise typer.BadParameter("--text is no Parquet; give that as a FILE")
-    if files and len(files) > 1:
-        raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
-    if os.path.isdir(output) or output.endswith("/"):
-        raise typer.BadParameter(f"--output {output} is a folder: files go there with --engine ray")
     if workers and not (files and _workers_take(files[0], options, written)):
         raise typer.BadParameter(
             "--workers go from a FILE of CoNLL-U, words or text to --format conllu, and take no "
@@ -196,6 +184,23 @@ def parse(
         format=written,
         workers=workers,
     )
+
+
+def _check_local(files: list[str], text: str | None, *, input: str, output: str) -> None:
+    """An error unless this is one text that goes to one file: what this process can do."""
+    if input not in _KINDS:
+        raise typer.BadParameter(
+            f"--input is {', '.join(_KINDS[:-1])} or {_KINDS[-1]}; files are given without it, and "
+            "a pattern of files goes with --engine ray"
+        )
+    if (not files) == (text is None):
+        raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
+    if text is not None and input == "parquet":
+        raise typer.BadParameter("--text is no Parquet; give that as a FILE")
+    if len(files) > 1:
+        raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
+    if os.path.isdir(output) or output.endswith("/"):
+        raise typer.BadParameter(f"--output {output} is a folder: files go there with --engine ray")
 
 
 def _text_file(text: str) -> StringIO:
