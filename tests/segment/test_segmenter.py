@@ -7,30 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.segment.texts import trained, untrained
+from tests.segment.texts import ODD, trained, untrained
 from treecrf.segment import assembly, rebuild_text
 from treecrf.segment.spaces import space_after, surfaces
 from treecrf.treebank import Sentence, read_conllu
 
 SPACES = " \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u2009\u2028\u2029\u202f\u3000"
-ODD = [
-    "",
-    " ",
-    "\n \r\n\t",
-    "a",
-    "  a",
-    "a\n",
-    "don't\r\n\r\nstop | \\s \\ |",
-    "👩‍👩‍👧‍👦 and 🏳️‍🌈\u200b",
-    "שלום עולם. مرحبا بالعالم؟ \u202bab\u202c",
-    "see https://example.org/a?b=c&d=%20#e, or mail a.b@c.de",
-    "a" * 3000,
-    "10 000 000 a  b a\xa0b",
-    "\ufeffstart \x00 \x01 \x7f end",
-    "\ud800 lone \udfff",
-    "# text = not a comment\n1\tx\t_\n",
-    "İSTANBUL ǅ ﬃ",
-]
 
 texts = st.one_of(
     st.text(st.sampled_from("abcé.,'A1 " + SPACES), max_size=900),
