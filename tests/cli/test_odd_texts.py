@@ -1,5 +1,6 @@
 """Raw text that is hardly text: each gives a sensible result, in bounded memory."""
 
+import gzip
 import io
 import os
 import shutil
@@ -9,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import ENVIRONMENT, treecrf
+import treecrf as package
+from tests.cli.running import ENVIRONMENT, problem, treecrf
 from tests.segment.texts import trained
 from treecrf.segment import rebuild_text
 from treecrf.treebank import Sentence, read_conllu
@@ -59,11 +61,36 @@ def test_odd_characters_are_all_in_the_trees(text: str, english: Path, tmp_path:
     assert all(is_tree([0, *sentence.heads]) for sentence in sentences)
 
 
+def test_a_byte_order_mark_is_no_word_wherever_the_text_is_from(
+    english: Path, tmp_path: Path
+) -> None:
+    text = "\ufeffThe dog slept."
+    expected = package.load(english, device="cpu").parse(text)
+    assert expected[0].forms[0] == "The"
+    path = tmp_path / "text.txt"
+    path.write_text(text, encoding="utf-8")
+    for source in ((path,), ("--text", text), (path, "--workers", 1)):
+        result = treecrf("parse", *source, "--model", english, "--device", "cpu")
+        found = list(read_conllu(io.StringIO(result.stdout)))
+        assert [s.forms for s in found] == [s.forms for s in expected]
+        assert [t.misc for s in found for t in s.tokens] == [
+            t.misc for s in expected for t in s.tokens
+        ]
+
+
 def test_a_word_of_3000_characters(english: Path, tmp_path: Path) -> None:
     text = f"The dog saw {'telescope' * 333}{'xyz'} ."
     sentences = parse(english, text, tmp_path)
     assert rebuild_text(sentences) == text
     assert all(is_tree([0, *sentence.heads]) for sentence in sentences)
+
+
+@pytest.mark.parametrize("kind", ["text", "auto"])
+def test_a_damaged_file_of_text_is_named(kind: str, english: Path, tmp_path: Path) -> None:
+    file = tmp_path / "text.gz"
+    file.write_bytes(gzip.compress(b"a dog\n" + os.urandom(100_000).hex().encode())[:50_000])
+    line = problem("parse", file, "-m", english, "--input", kind)
+    assert line.startswith(f"{file}: broken gzip data: ")
 
 
 def test_memory_is_bounded_on_one_line(english: Path, tmp_path: Path) -> None:

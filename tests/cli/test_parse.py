@@ -331,8 +331,3 @@ def test_plain_text_has_no_heads_to_keep(workers: int, model: Path, tmp_path: Pa
     assert line == f"{file}: --keep-heads is for CoNLL-U, and this is none: it has no heads"
     line = misuse("parse", "--text", "a dog", "-m", model, "--keep-heads")
     assert line == "--keep-heads is for CoNLL-U; --text has no heads to keep"
-
-
-def test_text_is_never_taken_for_a_treebank(model: Path) -> None:
-    assert treecrf("parse", "--text", "\t\n", "-m", model).stdout == ""
-    assert "not UTF-8" in problem("parse", "--text", "caf\udce9 is nice", "-m", model)

@@ -54,6 +54,13 @@ def test_raw_text_is_a_string(text: Any) -> None:
         PARSER.parse(text)
 
 
+@pytest.mark.parametrize("pieces", [None, 3, b"a", ["a", None], [b"a"], [["a"]]])
+def test_pieces_of_raw_text_are_strings(pieces: Any) -> None:
+    parser = treecrf.load(device="cpu")
+    with pytest.raises(ParserError, match="raw text is one string, and not "):
+        list(parser.parse_text(pieces))
+
+
 @pytest.mark.parametrize("k", [0, -1, "2", 2.0])
 def test_the_best_trees_are_one_or_more(k: Any) -> None:
     with pytest.raises(ParserError, match=r"it is how many trees to list, 1 or more"):

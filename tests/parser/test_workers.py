@@ -90,6 +90,12 @@ def test_an_empty_file_gives_nothing(tmp_path: Path) -> None:
     assert list(parse_with_workers(random_parser(CONFIG), tmp_path / "empty", workers=2)) == []
 
 
+@pytest.mark.parametrize("count", [0, -1])
+def test_there_is_at_least_one(treebank: Path, count: int) -> None:
+    with pytest.raises(ParserError, match=f"workers is {count}; .* 1 or more"):
+        next(parse_with_workers(random_parser(CONFIG), treebank, workers=count))
+
+
 def test_errors_name_the_line_of_the_file(treebank: Path) -> None:
     lines = treebank.read_text().count("\n")
     with open(treebank, "a") as file:

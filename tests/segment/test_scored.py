@@ -8,7 +8,7 @@ from treecrf.segment import Segmenter
 from treecrf.segment.scored import assemble, cut_scored
 
 SEGMENTERS = [untrained(seed=seed) for seed in range(3)]
-TEXTS = st.text("ab c.\n\t\u00a0é'", min_size=100, max_size=400)
+TEXTS = st.text("ab c.\n\t\u00a0\ufeffé'", min_size=100, max_size=400)
 
 
 @given(text=TEXTS, which=st.sampled_from(SEGMENTERS), size=st.integers(101, 300))

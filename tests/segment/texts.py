@@ -1,4 +1,4 @@
-"""Sentences to learn from: generated ones with multiword tokens, and segmenters for the tests."""
+"""Generated sentences with multiword tokens, odd texts, and segmenters for the tests."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -28,6 +28,26 @@ TINY = SegmenterConfig(
     epochs=8,
     patience=8,
 )
+
+ODD = [
+    "",
+    " ",
+    "\n \r\n\t",
+    "a",
+    "  a",
+    "a\n",
+    "don't\r\n\r\nstop | \\s \\ |",
+    "👩‍👩‍👧‍👦 and 🏳️‍🌈\u200b",
+    "שלום עולם. مرحبا بالعالم؟ \u202bab\u202c",
+    "see https://example.org/a?b=c&d=%20#e, or mail a.b@c.de",
+    "a" * 3000,
+    "10 000 000 a  b a\xa0b",
+    "\ufeffstart \x00 \x01 \x7f end",
+    "\ud800 lone \udfff",
+    "# text = not a comment\n1\tx\t_\n",
+    "İSTANBUL ǅ ﬃ",
+]
+"""Texts that are hardly text, of which nothing may be lost."""
 
 _CONTRACTED = ("did", "do", "does", "is", "are", "was", "were", "had", "has", "have", "could")
 

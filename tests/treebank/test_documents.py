@@ -47,6 +47,9 @@ def test_json_lines(tmp_path: Path) -> None:
     ("line", "problem"),
     [
         ("{", "not a JSON object in a line of its own"),
+        ("[" * 200_000, "not a JSON object in a line of its own"),
+        ("1" * 5000, "not a JSON object in a line of its own"),  # a number too long for Python
+        ("\xff", "not UTF-8"),
         ("[1]", "no text called 'text' in it; --text-column"),
         ('{"text": 3}', "no text called 'text' in it; --text-column"),
         ('{"body": "a"}', "no text called 'text' in it; --text-column"),
@@ -54,10 +57,16 @@ def test_json_lines(tmp_path: Path) -> None:
 )
 def test_a_line_without_text_is_named(line: str, problem: str, tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
-    path.write_text('{"text": "a"}\n' + line + "\n")
+    path.write_text('{"text": "a"}\n' + line + "\n", encoding="latin-1")
     with pytest.raises(TreebankError) as error:
         list(read_documents(path, kind="jsonl"))
     assert str(error.value).startswith(f"{path}:2: {problem}")
+
+
+def test_half_characters_are_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text(r'{"id": "\udfff 1", "text": "a \ud800b \ud83d\ude00"}' + "\n")
+    assert list(read_documents(path, kind="jsonl")) == [Document("a ?b 😀", "? 1")]
 
 
 def test_parquet(tmp_path: Path) -> None:
@@ -74,6 +83,18 @@ def test_parquet(tmp_path: Path) -> None:
         list(read_documents(path, kind="parquet", column="size"))
     path.write_bytes(b"something else")
     with pytest.raises(TreebankError, match=r"a\.parquet: not Parquet that can be read"):
+        list(read_documents(path, kind="parquet"))
+
+
+def test_parquet_that_is_not_utf_8_is_named(tmp_path: Path) -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    compute = pytest.importorskip("pyarrow.compute")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "a.parquet"
+    unchecked = compute.CastOptions(target_type=pyarrow.string(), allow_invalid_utf8=True)
+    texts = compute.cast(pyarrow.array([b"ok", b"\xff"], pyarrow.binary()), options=unchecked)
+    parquet.write_table(pyarrow.table({"text": texts}), path)
+    with pytest.raises(TreebankError, match=r"a\.parquet: not Parquet that can be read: 'utf-8'"):
         list(read_documents(path, kind="parquet"))
 
 

@@ -6,14 +6,15 @@ import os
 import tracemalloc
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import IO, cast
 
 import pytest
 from hypothesis import given
 
 from tests.treebank.strategies import files
 from treecrf.treebank import Sentence, TreebankError, read_conllu, read_sentences, read_tokens
-from treecrf.treebank.files import File
-from treecrf.treebank.plain import read_text
+from treecrf.treebank.files import File, open_source
+from treecrf.treebank.plain import look_at, read_text
 
 Reader = Callable[[File], Iterator[Sentence]]
 
@@ -81,11 +82,28 @@ def test_broken_utf8_is_named_with_its_line() -> None:
     assert str(error.value) == "<file>:4: not UTF-8: unexpected end of data (byte 0xe9)"
 
 
-@pytest.mark.parametrize("reader", [read_tokens, read_sentences])
-def test_broken_gzip_is_named(reader: Reader) -> None:
+def packed_badly(damage: str) -> bytes:
     packed = gzip.compress(os.urandom(100_000).hex().encode())
+    # After the header comes a kind of block that there is none of.
+    return packed[:5000] if damage == "truncated" else packed[:10] + b"\xff" + packed[11:]
+
+
+@pytest.mark.parametrize("damage", ["truncated", "corrupt"])
+@pytest.mark.parametrize("reader", [read_tokens, read_sentences])
+def test_broken_gzip_is_named(reader: Reader, damage: str) -> None:
     with pytest.raises(TreebankError, match=r"^<file>:1: broken gzip data: "):
-        list(reader(io.BytesIO(packed[:5000])))
+        list(reader(io.BytesIO(packed_badly(damage))))
+
+
+@pytest.mark.parametrize("damage", ["truncated", "corrupt"])
+def test_broken_gzip_of_raw_text_is_named(damage: str) -> None:
+    with pytest.raises(TreebankError, match=r"^<file>: broken gzip data: "):
+        list(read_text(io.BytesIO(packed_badly(damage))))
+    with (
+        pytest.raises(TreebankError, match=r"^<file>: broken gzip data: "),
+        open_source(io.BytesIO(packed_badly(damage))) as (file, name),
+    ):
+        look_at(cast(IO[bytes], file), name)
 
 
 class Endless(io.RawIOBase):
@@ -212,10 +230,11 @@ def test_every_well_formed_file_is_conllu(text: str) -> None:
     assert list(read_sentences(Dribble(text.encode()))) == expected
 
 
-def test_a_byte_order_mark_is_no_text(tmp_path: Path) -> None:
+def test_nothing_of_raw_text_is_changed(tmp_path: Path) -> None:
+    text = "\ufeffHello\r\n\u2028wörld\n"
     path = tmp_path / "text.txt"
-    path.write_bytes(b"\xef\xbb\xbfHello")
-    assert "".join(read_text(path)) == "Hello"
+    path.write_bytes(text.encode())
+    assert "".join(read_text(path)) == "".join(read_text(io.StringIO(text, newline=""))) == text
 
 
 def test_utf_16_is_named(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import os
 from dataclasses import replace
-from io import BytesIO
+from io import StringIO
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast, get_args
 
 import typer
@@ -166,18 +166,8 @@ def parse(
         raise typer.BadParameter(
             "--address, --concurrency and --gpus-per-worker go with --engine ray"
         )
-    if input not in _KINDS:
-        raise typer.BadParameter(
-            f"--input is {', '.join(_KINDS[:-1])} or {_KINDS[-1]}; files are given without it, and "
-            "a pattern of files goes with --engine ray"
-        )
+    _check_local(files or [], text, input=input, output=output)
     options = replace(options, input=cast(InputKind, input))
-    if (not files) == (text is None):
-        raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
-    if files and len(files) > 1:
-        raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
-    if os.path.isdir(output) or output.endswith("/"):
-        raise typer.BadParameter(f"--output {output} is a folder: files go there with --engine ray")
     if workers and not (files and _workers_take(files[0], options, written)):
         raise typer.BadParameter(
             "--workers go from a FILE of CoNLL-U, words or text to --format conllu, and take no "
@@ -188,8 +178,7 @@ def parse(
         options = replace(options, input="text" if parser.has_segmenter else "tokens")
     _parse_here(
         parser,
-        # What is not UTF-8 came in as half characters, and is told as for a file.
-        files[0] if files else BytesIO((text or "").encode(errors="surrogateescape")),
+        files[0] if files else _text_file(text or ""),
         output,
         options=options,
         format=written,
@@ -197,9 +186,36 @@ def parse(
     )
 
 
+def _check_local(files: list[str], text: str | None, *, input: str, output: str) -> None:
+    """An error unless this is one text that goes to one file: what this process can do."""
+    if input not in _KINDS:
+        raise typer.BadParameter(
+            f"--input is {', '.join(_KINDS[:-1])} or {_KINDS[-1]}; files are given without it, and "
+            "a pattern of files goes with --engine ray"
+        )
+    if (not files) == (text is None):
+        raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
+    if text is not None and input == "parquet":
+        raise typer.BadParameter("--text is no Parquet; give that as a FILE")
+    if len(files) > 1:
+        raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
+    if os.path.isdir(output) or output.endswith("/"):
+        raise typer.BadParameter(f"--output {output} is a folder: files go there with --engine ray")
+
+
+def _text_file(text: str) -> StringIO:
+    """The text of a command line as a file, and an error where that is not UTF-8."""
+    from treecrf.treebank.files import decode
+
+    # What is not UTF-8 comes as half characters, which stand for bytes.
+    file = StringIO(decode(text.encode(errors="surrogateescape"), "--text", 1))
+    file.name = "--text"
+    return file
+
+
 def _parse_here(
     parser: "Parser",
-    source: str | BytesIO,
+    source: str | StringIO,
     output: str,
     *,
     options: "FileOptions",

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from io import StringIO
 from typing import IO, TYPE_CHECKING, cast
 
 from treecrf.parser.errors import ParserError
@@ -10,15 +11,16 @@ from treecrf.parser.trees import with_written_probs
 from treecrf.treebank import Sentence
 from treecrf.treebank.documents import Document, document_file, read_documents
 from treecrf.treebank.files import File, open_source, read_chunks
-from treecrf.treebank.plain import look_at, parse_input, text_pieces
+from treecrf.treebank.plain import look_at, parse_input, read_tokens, text_pieces
 
 if TYPE_CHECKING:
     from treecrf.parser.predict import Parser
 
 __all__ = ["FileOptions", "check_has_heads", "parse_file", "read_input"]
 
-# Characters of documents that are cut into words together.
-_TOGETHER = 1 << 18
+# So many of documents are cut into words together.
+_CHARACTERS = 1 << 18
+_DOCUMENTS = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +81,7 @@ def read_input(
                 read_chunks(stream), name, kind=kind, multiroot=True, trees=trees
             )
         else:
-            pieces = text_pieces(cast(IO[bytes], stream), name)
+            pieces = text_pieces(stream, name)
             yield from parser.segmenter.segment_stream(pieces)
 
 
@@ -95,10 +97,7 @@ def _sentences_of(parser: "Parser", documents: Iterable[Document]) -> Iterator[S
         if parser.has_segmenter:
             cut = parser.segmenter.segment_texts([document.text for document in together])
         else:  # a sentence a line, as in a file of words
-            cut = [
-                list(parse_input(iter([chunk]), "", kind="tokens", multiroot=True))
-                for chunk in (document.text.encode(errors="replace") for document in together)
-            ]
+            cut = [list(read_tokens(StringIO(document.text))) for document in together]
         for document, sentences in zip(together, cut, strict=True):
             if sentences:
                 sentences[0].comments.insert(0, document.comment)
@@ -111,7 +110,7 @@ def _groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
     for document in documents:
         group.append(document)
         characters += len(document.text)
-        if characters >= _TOGETHER:
+        if characters >= _CHARACTERS or len(group) >= _DOCUMENTS:
             yield group
             group, characters = [], 0
     if group:

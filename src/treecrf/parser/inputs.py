@@ -7,7 +7,7 @@ from treecrf.parser.errors import ParserError
 from treecrf.treebank import Sentence
 from treecrf.treebank.lines import find_fault
 
-__all__ = ["Words", "as_sentences", "check_count", "check_text", "place_of"]
+__all__ = ["Words", "as_sentences", "as_text", "check_count", "check_text", "place_of"]
 
 Words = Sequence[str] | Sentence
 
@@ -45,13 +45,22 @@ def place_of(sentence: Sentence, number: int) -> str:
     return sentence.where if sentence.line or sentence.sent_id else f"sentence {number}"
 
 
-def check_text(text: str) -> None:
+def check_text(text: object) -> None:
     """An error where this is no raw text."""
     if not isinstance(text, str):
         raise ParserError(
             f"raw text is one string, and not {_a(text)}; `parse_text` takes it in pieces and "
             "`parse_tokens` takes lists of words"
         )
+
+
+def as_text(pieces: Iterable[str]) -> Iterator[str]:
+    """Each of the pieces of a raw text."""
+    if isinstance(pieces, bytes) or not isinstance(pieces, Iterable):
+        check_text(pieces)
+    for piece in pieces:
+        check_text(piece)
+        yield piece
 
 
 def check_count(k: int) -> None:

@@ -28,7 +28,7 @@ from treecrf.parser.device import choose_device, fast_products
 from treecrf.parser.encoding import EncodedSentences, encode
 from treecrf.parser.errors import ParserError
 from treecrf.parser.gathering import Gathered, gather
-from treecrf.parser.inputs import Words, as_sentences, check_count, check_text, place_of
+from treecrf.parser.inputs import Words, as_sentences, as_text, check_count, check_text, place_of
 from treecrf.parser.loss import TreeCRF, distribution, tempered
 from treecrf.parser.memory import check_memory
 from treecrf.parser.model import Network, Scorer
@@ -162,7 +162,7 @@ class Parser:
         self, pieces: Iterable[str], *, decoder: Decoder | None = None, probs: bool = True
     ) -> Iterator[Sentence]:
         """The trees of raw text that comes in pieces of any size; memory stays bounded."""
-        sentences = self.segmenter.segment_stream(pieces)
+        sentences = self.segmenter.segment_stream(as_text(pieces))
         return self.parse_stream(sentences, decoder=decoder, probs=probs)
 
     def parse_tokens(

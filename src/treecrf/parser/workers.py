@@ -61,6 +61,8 @@ def parse_with_workers(
 
     With "auto" what is no CoNLL-U is taken for raw text if the model can cut it, else for words.
     """
+    if workers < 1:
+        raise ParserError(f"workers is {workers}; it is how many processes there are, 1 or more")
     with ExitStack() as stack:
         file, name = stack.enter_context(open_source(source))
         kind = input
@@ -74,7 +76,7 @@ def parse_with_workers(
         if kind == "text":
             segmenter = parser.segmenter
             cutting = segmenter.splitter, segmenter.joins
-            blocks = segmenter.score_stream(text_pieces(cast(IO[bytes], file), name))
+            blocks = segmenter.score_stream(text_pieces(file, name))
             pieces = cut_scored(blocks, joins=segmenter.joins, size=_PIECE_CHARACTERS)
             read_as: Input = "tokens"
         else:

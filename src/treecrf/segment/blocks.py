@@ -9,6 +9,8 @@ from treecrf.segment.characters import OUTSIDE, Codes, codes_of
 
 __all__ = ["Block", "cut_blocks", "cut_windows"]
 
+_BYTE_ORDER_MARK = "\ufeff"  # with which files of some programs start; there it is no text
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -18,7 +20,10 @@ class Block:
     start: int
     """Where it starts in the whole text."""
     codes: Codes
-    """`context` more than the text on each side, OUTSIDE where the text has none."""
+    """`context` more than the text on each side, OUTSIDE where the text has none.
+
+    A byte order mark at the start of a text is outside of it, too.
+    """
 
 
 def cut_blocks(pieces: Iterable[str], *, size: int, context: int) -> Iterator[Block]:
@@ -55,6 +60,8 @@ def _block(text: str, place: int, *, size: int, context: int, start: int) -> Blo
     codes = np.full(len(block) + 2 * context, OUTSIDE, np.uint32)
     first = context - len(before)
     codes[first : context + len(block) + len(after)] = codes_of(before + block + after)
+    if start == 0 and block.startswith(_BYTE_ORDER_MARK):
+        codes[context] = OUTSIDE  # so that it is white space before the first token
     return Block(text=block, start=start, codes=codes)
 
 

@@ -50,16 +50,17 @@ def _read_jsonl(source: File, column: str) -> Iterator[Document]:
         for number, line in read_lines(read_chunks(file), name):
             if not line.strip():
                 continue
+            content = decode(line, name, number)
             try:
-                record = json.loads(decode(line, name, number))
-            except json.JSONDecodeError as error:
+                record = json.loads(content)
+            except (ValueError, RecursionError) as error:  # so many digits or brackets, too
                 problem = f"not a JSON object in a line of its own: {error}"
                 raise TreebankError(problem, source=name, line=number) from None
             text = record.get(column) if isinstance(record, dict) else None
             if not isinstance(text, str):
                 problem = f"no text called {column!r} in it; --text-column has another name"
                 raise TreebankError(problem, source=name, line=number)
-            yield Document(text, _name(record.get(_NAME)))
+            yield Document(_writable(text), _name(record.get(_NAME)))
 
 
 def _read_parquet(source: File, column: str) -> Iterator[Document]:
@@ -81,10 +82,15 @@ def _read_parquet(source: File, column: str) -> Iterator[Document]:
                         problem = f"the column {column!r} has no text; see --text-column"
                         raise TreebankError(problem, source=name)
                     yield Document(row[column] or "", _name(row.get(_NAME)))
-        except ArrowException as error:
+        except (ArrowException, UnicodeError) as error:
             problem = f"not Parquet that can be read: {str(error).splitlines()[0]}"
             raise TreebankError(problem, source=name) from None
 
 
 def _name(value: object) -> str | None:
-    return str(value) if isinstance(value, str | int) else None
+    return _writable(str(value)) if isinstance(value, str | int) else None
+
+
+def _writable(text: str) -> str:
+    """The text with a question mark for each half of a character, which JSON has and UTF-8 not."""
+    return text.encode(errors="replace").decode()

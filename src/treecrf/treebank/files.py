@@ -25,6 +25,7 @@ __all__ = [
     "read_blocks",
     "read_chunks",
     "read_lines",
+    "read_piece",
     "rejoined",
 ]
 
@@ -125,8 +126,15 @@ def next_chunk(
     chunks: Iterator[bytes], name: str, *, line: int, before: Iterable[bytes] = ()
 ) -> bytes:
     """The next piece of a file, empty at its end; it starts at `line` and as many as before it."""
+    return read_piece(lambda: next(chunks, b""), name, line=line, before=before)
+
+
+def read_piece(
+    read: Callable[[], bytes | str], name: str, *, line: int = 0, before: Iterable[bytes] = ()
+) -> bytes:
+    """What this reads of a file; what cannot be read is an error that names it, and the line."""
     try:
-        return next(chunks, b"")
+        return _encoded(read())
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         problem = f"broken gzip data: {error}"
     except UnicodeError as error:  # of a file that was opened as text

@@ -4,8 +4,9 @@ import codecs
 import io
 import re
 from collections.abc import Iterator
+from functools import partial
 from itertools import chain
-from typing import IO, Literal, TypeAlias, cast
+from typing import IO, Literal, TypeAlias
 
 from treecrf.treebank.conllu import parse_chunks
 from treecrf.treebank.errors import TreebankError
@@ -16,6 +17,7 @@ from treecrf.treebank.files import (
     open_source,
     read_chunks,
     read_lines,
+    read_piece,
     rejoined,
 )
 from treecrf.treebank.parsing import parse_sentence
@@ -80,16 +82,16 @@ def parse_input(
 def read_text(source: File) -> Iterator[str]:
     """Raw text in pieces, nothing of it changed; a byte that is not UTF-8 is an error."""
     with open_source(source) as (file, name):
-        yield from text_pieces(cast(IO[bytes], file), name)
+        yield from text_pieces(file, name)
 
 
-def text_pieces(file: IO[bytes], name: str) -> Iterator[str]:
+def text_pieces(file: IO[bytes] | IO[str], name: str) -> Iterator[str]:
     """The text of a file that is open."""
-    decoder = codecs.getincrementaldecoder("utf-8-sig")()  # a byte order mark is no text
+    decoder = codecs.getincrementaldecoder("utf-8")()
     read = getattr(file, "read1", file.read)
     place = 0
     try:
-        while data := read(_LOOK_AT):
+        while data := read_piece(partial(read, _LOOK_AT), name):
             yield decoder.decode(data)
             place += len(data)
         yield decoder.decode(b"", final=True)
@@ -103,19 +105,34 @@ def text_pieces(file: IO[bytes], name: str) -> Iterator[str]:
 def look_at(file: IO[bytes], name: str) -> tuple[Input, IO[bytes]]:
     """What an open file is, by how it starts, and the file with its start in front again.
 
-    What is taken for CoNLL-U and begins with no row of it is an error that says what to do.
+    A pipe is waited for until a whole line of it decides, as `find_input` says. What is taken for
+    CoNLL-U and begins with no row of it is an error that says what to do.
     """
-    read = getattr(file, "read1", file.read)
-    start: bytes = read(_LOOK_AT)
+    start = _start_of(file, name)
     kind, _ = find_input(read_chunks(io.BytesIO(start)), name)
     if kind == "conllu":
         _check_first_row(start[: start.rfind(b"\n") + 1], name)  # the last line may go on
     return kind, rejoined(start, file)
 
 
+def _start_of(file: IO[bytes], name: str) -> bytes:
+    """The lines up to the one that decides what a file is, or all that is looked at."""
+    start = bytearray()
+    while line := read_piece(partial(file.readline, _LOOK_AT - len(start)), name):
+        start += line
+        if _decides(line.removeprefix(codecs.BOM_UTF8)):
+            break
+    return bytes(start)
+
+
+def _decides(line: bytes) -> bool:
+    """Whether a line is neither empty nor a comment."""
+    return bool(line.strip()) and not line.startswith(b"#")
+
+
 def _check_first_row(start: bytes, name: str) -> None:
     for number, line in read_lines(read_chunks(io.BytesIO(start)), name):
-        if line.strip() and not line.startswith(b"#"):
+        if _decides(line):
             if line.count(b"\t") >= 9 and _ID.match(line):
                 return
             try:
@@ -143,7 +160,7 @@ def find_input(chunks: Iterator[bytes], name: str) -> tuple[Input, Iterator[byte
             lines.pop()  # which may go on
         left -= len(chunk)
         for line in lines:
-            if line.strip() and not line.startswith(b"#"):
+            if _decides(line):
                 is_row = line.count(b"\t") == 9 or _ID.match(line)
                 return "conllu" if is_row else "tokens", chain(taken, chunks)
     has_tab = b"\t" in b"".join(taken)[:_LOOK_AT]

@@ -1,0 +1,25 @@
+"""Files of documents: read in groups of bounded size, each document as it would be alone."""
+
+import io
+
+import pytest
+
+from tests.parser.models import random_parser, with_loss
+from treecrf.parser import files as module
+from treecrf.parser.files import FileOptions, read_input
+from treecrf.treebank.documents import Document
+
+
+@pytest.mark.parametrize(
+    ("text", "sizes"), [("", [10, 10, 5]), ("a" * 9, [10, 10, 5]), ("a" * 60, [2] * 12 + [1])]
+)
+def test_groups_are_bounded(text: str, sizes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_CHARACTERS", 100)
+    monkeypatch.setattr(module, "_DOCUMENTS", 10)
+    assert [len(group) for group in module._groups([Document(text)] * 25)] == sizes
+
+
+def test_a_byte_order_mark_is_no_word() -> None:
+    source = io.StringIO('{"text": "\\ufeffa dog\\r\\n\\nb"}\n')
+    found = read_input(random_parser(with_loss("crf")), source, FileOptions(input="jsonl"))
+    assert [sentence.forms for sentence in found] == [["a", "dog"], ["b"]]
