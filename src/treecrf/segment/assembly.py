@@ -91,16 +91,19 @@ class Assembly:
         """The places of characters that are no white space, and whether a token ends with each."""
         length = len(block.text)
         space, ends = token_ends(block, scores, joins=self.joins)
-        places = np.flatnonzero(~space)
+        places = np.flatnonzero(~space[:length])
         last = ends[places]
         begins, stops = self._starts(places, last), places[last] + 1
         if self.is_open:
             begins = np.append(-len(self.held), begins)
-        if len(begins) > len(stops):
-            stops = np.append(stops, length)
+        if len(begins) > len(stops):  # a space inside the token may be the first of the next block
+            stops = np.append(stops, length + space[length])
         for long in np.flatnonzero(stops - begins >= LONGEST_TOKEN):
-            cuts = np.arange(begins[long] + LONGEST_TOKEN, stops[long] + 1, LONGEST_TOKEN)
-            last[np.searchsorted(places, cuts) - 1] = True
+            begin = begins[long]
+            while stops[long] - begin >= LONGEST_TOKEN:
+                after = np.searchsorted(places, begin + LONGEST_TOKEN)
+                last[after - 1] = True
+                begin = places[after] if after < len(places) else length
         return places, last
 
     def _starts(self, places: Places, last: Flags) -> Places:
@@ -177,14 +180,16 @@ class Assembly:
 
 
 def token_ends(block: Block, scores: Scores, *, joins: Joins) -> tuple[Flags, Flags]:
-    """Whether each character is white space, and whether a token would end with it."""
+    """Whether each character and the next of the last is white space; whether a token ends with
+    each, were it not for its length.
+    """
     length = len(block.text)
     context = (len(block.codes) - length) // 2
     codes = block.codes[context : context + length + 2]
     classes = classes_of(codes)
     space = is_space(classes)
     ends = with_certain_ends(codes[:-1], scores[:, 0] > 0)
-    return space[:length], ends | (space[1:-1] & ~may_join(classes, joins))
+    return space[:-1], ends | (space[1:-1] & ~may_join(classes, joins))
 
 
 def _bounded_space(space: str) -> str:

@@ -69,6 +69,7 @@ def _last_end(block: Block, scores: Scores, *, joins: Joins) -> tuple[int, bool]
     is before it.
     """
     space, ends = token_ends(block, scores, joins=joins)
+    space = space[:-1]
     # The white space after an end belongs to it, so the next token must be there as well.
     after = np.append(space[1:], False)
     candidates = np.flatnonzero(~space & after & ends & (scores[:, 1] > 0))
