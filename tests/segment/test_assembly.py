@@ -59,3 +59,24 @@ def test_a_token_with_a_space_inside_is_cut_at_the_limit(letters: int, size: int
     assert rebuild_text(sentences) == text
     whole = assembled(text, scores_of(text, (-9, -9, -9)), size=len(text))
     assert sentences == whole
+
+
+@given(
+    text=st.text("a \n\r", max_size=60).filter(str.strip),
+    size=st.integers(1, 20),
+    longest=st.sampled_from([2, 4, 6]),
+)
+def test_long_white_space_is_shortened_alike_in_blocks_of_any_size(
+    text: str, size: int, longest: int
+) -> None:
+    scores = scores_of(text, (9, -9, -9))
+    whole = assembled(text, scores, size=len(text))
+    with patch.object(assembly, "LONGEST_SPACE", longest):
+        short = assembled(text, scores, size=len(text))
+        assert assembled(text, scores, size=size) == short
+    # Neither sentences nor paragraphs depend on it.
+    assert [sentence.comments for sentence in short] == [sentence.comments for sentence in whole]
+    half = longest // 2
+    for kept, full in zip(rebuild_text(short).split("a"), text.split("a"), strict=True):
+        assert kept == full or (kept[:half], kept[-half:]) == (full[:half], full[-half:])
+        assert kept == full if len(full) <= longest else len(kept) <= longest + 4

@@ -160,6 +160,7 @@ def test_long_tokens_and_long_white_space_are_cut() -> None:
     assert lengths == [1, *[assembly.LONGEST_TOKEN] * 2, 40_000 - 2 * assembly.LONGEST_TOKEN]
     space = " " * assembly.LONGEST_SPACE
     check_lossless(f"a{space}b", never.segment(f"a{space}b"))
+    assert rebuild_text(never.segment(f"a{space}\n b")) == f"a{space[:-2]}\n b"
     before, after = never.segment(f"a{space}\n{space}\n{space}b")
     assert len(rebuild_text([before])) < 2 * assembly.LONGEST_SPACE
     start = 3 * (1 + len(space))

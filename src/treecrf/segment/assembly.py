@@ -22,6 +22,7 @@ __all__ = [
     "WIDEST_SENTENCE",
     "Assembly",
     "Scores",
+    "bounded_space",
     "token_ends",
 ]
 
@@ -72,14 +73,14 @@ class Assembly:
         pieces[0] = self.held + pieces[0]
         self.held = pieces.pop()
         self.forms += pieces[not self.is_open :: 2]
-        self.spaces += pieces[self.is_open :: 2]
+        self.spaces += map(bounded_space, pieces[self.is_open :: 2])
         self.starts += (starts + block.start).tolist()
         self.scores += scores[stops - 1, 1].tolist()
         self.multiwords += (scores[stops - 1, 2] > 0).tolist()
         if len(last):
             self.is_open = not last[-1]
         if not self.is_open:
-            self.held = _bounded_space(self.held)
+            self.held = bounded_space(self.held)
         yield from self._take_sentences(final=False)
 
     def finish(self) -> Iterator[Sentence]:
@@ -192,10 +193,15 @@ def token_ends(block: Block, scores: Scores, *, joins: Joins) -> tuple[Flags, Fl
     return space[:-1], ends | (space[1:-1] & ~may_join(classes, joins))
 
 
-def _bounded_space(space: str) -> str:
-    """White space without its middle, where it is too long; a blank line in there is kept."""
+def bounded_space(space: str) -> str:
+    """White space without its middle, where it is too long; a blank line stays one."""
     if len(space) <= LONGEST_SPACE:
         return space
     half = LONGEST_SPACE // 2
-    line_breaks = len(f".{space[half:-half]}.".splitlines()) - 1
-    return space[:half] + "\n" * min(line_breaks, 2) + space[-half:]
+    first, last = space[:half], space[-half:]
+    lost = min(_line_breaks(space), 2) - _line_breaks(first + last)
+    return first + " \n" * lost + last
+
+
+def _line_breaks(space: str) -> int:
+    return len(f".{space}.".splitlines()) - 1
