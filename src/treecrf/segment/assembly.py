@@ -156,5 +156,5 @@ def token_ends(block: Block, scores: Scores, *, joins: Joins) -> tuple[Flags, Fl
     codes = block.codes[context : context + length + 2]
     classes = classes_of(codes)
     space = is_space(classes)
-    ends = with_certain_ends(codes[:-1], scores[:, 0] > 0)
+    ends = with_certain_ends(codes, scores[:, 0] > 0)
     return space[:-1], ends | (space[1:-1] & ~may_join(classes, joins))
