@@ -21,7 +21,7 @@ __all__ = [
 
 LONGEST_TOKEN = 1 << 14  # characters
 LONGEST_SPACE = 1 << 14  # characters of white space; where there are more, the middle is left out
-LONGEST_SENTENCE = 1000  # tokens
+LONGEST_SENTENCE = 300  # tokens; a second-order parser takes the cube of it in time
 WIDEST_SENTENCE = 1 << 16  # characters
 
 
