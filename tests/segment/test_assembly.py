@@ -21,7 +21,7 @@ def assembled(text: str, scores: Scores, *, size: int) -> list[Sentence]:
     """The sentences of a text that comes in blocks of this size."""
     made = Assembly(splitter=SEGMENTER.splitter, joins=SEGMENTER.joins)
     sentences: list[Sentence] = []
-    for block in cut_blocks([text], size=size, context=3):
+    for block in cut_blocks([text], size=size, context=17):
         sentences += made.add(block, scores[block.start : block.start + len(block.text)])
     return [*sentences, *made.finish()]
 
@@ -80,3 +80,10 @@ def test_long_white_space_is_shortened_alike_in_blocks_of_any_size(
     for kept, full in zip(rebuild_text(short).split("a"), text.split("a"), strict=True):
         assert kept == full or (kept[:half], kept[-half:]) == (full[:half], full[-half:])
         assert kept == full if len(full) <= longest else len(kept) <= longest + 4
+
+
+@pytest.mark.parametrize("size", range(1, 12))
+def test_flags_are_apart_in_blocks_of_any_size(size: int) -> None:
+    text = "a 🇩🇪🇫🇷🇺🇸🇯🇵 b"
+    (sentence,) = assembled(text, scores_of(text, (9, -9, -9)), size=size)
+    assert sentence.forms == ["a", "🇩🇪", "🇫🇷", "🇺🇸", "🇯🇵", "b"]

@@ -12,7 +12,7 @@ from treecrf.segment.characters import OUTSIDE, codes_of
 def pieces(text: str, *, everywhere: bool) -> list[str]:
     """The text cut where tokens end, for a network that would end one everywhere, or nowhere."""
     codes = np.append(codes_of(text), np.full(2, OUTSIDE, np.uint32))
-    ends = with_certain_ends(codes, np.full(len(text), everywhere))
+    ends = with_certain_ends(codes, np.full(len(text), everywhere), before=codes[:0])
     stops = [0, *(np.flatnonzero(ends[:-1]) + 1).tolist(), len(text)]
     return [text[first:last] for first, last in pairwise(stops)]
 

@@ -156,5 +156,6 @@ def token_ends(block: Block, scores: Scores, *, joins: Joins) -> tuple[Flags, Fl
     codes = block.codes[context : context + length + 2]
     classes = classes_of(codes)
     space = is_space(classes)
-    ends = with_certain_ends(codes, scores[:, 0] > 0)
+    before = block.codes[context % 2 : context]
+    ends = with_certain_ends(codes, scores[:, 0] > 0, before=before)
     return space[:-1], ends | (space[1:-1] & ~may_join(classes, joins))

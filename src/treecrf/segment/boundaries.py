@@ -32,8 +32,11 @@ _PICTURES = (
 )
 
 
-def with_certain_ends(codes: Codes, ends: Flags) -> Flags:
-    """Whether a token ends with each character; `codes` has two more, which are next."""
+def with_certain_ends(codes: Codes, ends: Flags, *, before: Codes) -> Flags:
+    """Whether a token ends with each character; `codes` has two more, which are next.
+
+    An even number of code points `before` them say which letters of flags are a pair.
+    """
     picture_of = np.isin(codes[1:], _PICTURE_OF)
     codes = codes[:-1]
     dash = np.isin(codes, _EM_DASHES)
@@ -43,7 +46,8 @@ def with_certain_ends(codes: Codes, ends: Flags) -> Flags:
         return ends
     joiner = codes == _JOINER
     together = modifier[1:] | (joiner[1:] & emoji[:-1]) | (joiner[:-1] & emoji[1:])
-    together |= _first_of_two(_within(codes, _FLAG_LETTERS))[:-1]
+    letters = _within(np.concatenate((before, codes)), _FLAG_LETTERS)
+    together |= _first_of_two(letters)[len(before) : -1]
     apart = (dash[:-1] != dash[1:]) | (emoji[:-1] != emoji[1:])
     return (ends | apart) & ~together
 
