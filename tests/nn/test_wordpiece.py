@@ -67,3 +67,10 @@ def test_pieces_are_those_of_tokenizers(word: str, lowercase: bool) -> None:
 def test_a_word_has_at_most_so_many_pieces() -> None:
     ours = WordPieces(PIECES, lowercase=True, limit=3)
     assert ours.cut("a-b-a-b-a") == [PIECES.index(piece) for piece in ("a", "-", "b")]
+
+
+def test_only_short_words_are_remembered() -> None:
+    ours = WordPieces(PIECES, lowercase=True, limit=3)
+    assert ours.cut("a-" * 8000) == [PIECES.index(piece) for piece in ("a", "-", "a")]
+    assert ours.cut("the") == [PIECES.index("the")]
+    assert list(ours._known) == ["the"]

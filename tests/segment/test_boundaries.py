@@ -11,8 +11,8 @@ from treecrf.segment.characters import OUTSIDE, codes_of
 
 def pieces(text: str, *, everywhere: bool) -> list[str]:
     """The text cut where tokens end, for a network that would end one everywhere, or nowhere."""
-    codes = np.append(codes_of(text), np.uint32(OUTSIDE))
-    ends = with_certain_ends(codes, np.full(len(text), everywhere))
+    codes = np.append(codes_of(text), np.full(2, OUTSIDE, np.uint32))
+    ends = with_certain_ends(codes, np.full(len(text), everywhere), before=codes[:0])
     stops = [0, *(np.flatnonzero(ends[:-1]) + 1).tolist(), len(text)]
     return [text[first:last] for first, last in pairwise(stops)]
 
@@ -28,7 +28,15 @@ def pieces(text: str, *, everywhere: bool) -> list[str]:
         ("job👍", ["job", "👍"]),
         ("!😀😀.", ["!", "😀😀", "."]),
         ("I ❤️you", ["I ", "❤️", "you"]),
-        ("5°C €1 ©", ["5°C €1 ©"]),
+        ("great⭐.", ["great", "⭐", "."]),
+        ("Time⏰now", ["Time", "⏰", "now"]),
+        ("a⌚b⬛c", ["a", "⌚", "b", "⬛", "c"]),
+        ("play▶on⏸off", ["play", "▶", "on", "⏸", "off"]),
+        ("a↔️b", ["a", "↔️", "b"]),
+        ("Brand™️.", ["Brand", "™️", "."]),
+        ("no1️⃣.", ["no", "1️⃣", "."]),
+        ("no1⃣.", ["no", "1⃣", "."]),
+        ("5°C €1 © #1* a↔b Brand™ ■a ⓐ ⌂b ▲", ["5°C €1 © #1* a↔b Brand™ ■a ⓐ ⌂b ▲"]),
     ],
 )
 def test_dashes_and_emoji_are_apart(text: str, expected: list[str]) -> None:

@@ -75,6 +75,16 @@ def test_a_letter_that_changes_its_length_is_left_alone() -> None:
     assert learn_splitter(ENGLISH).split("İn't") == ("İn't",)
 
 
+def test_only_short_tokens_are_remembered() -> None:
+    splitter = learn_splitter(ENGLISH)
+    long = "x" * 16_000 + "n't"
+    assert [splitter.split(form) for form in ("mustn't", long)] == [
+        ("must", "n't"),
+        ("x" * 16_000, "n't"),
+    ]
+    assert list(splitter._known) == ["mustn't"]
+
+
 @pytest.mark.parametrize(
     "data",
     [

@@ -74,6 +74,24 @@ def test_weights_of_another_segmenter(folder: Path) -> None:
         Segmenter.load(folder)
 
 
+@pytest.mark.parametrize("name", ["segmenter.json", "segmenter.safetensors"])
+def test_files_of_two_segmenters(folder: Path, tmp_path: Path, name: str) -> None:
+    """As a crash between writing the one and the other leaves them; all shapes are the same."""
+    another = Segmenter.load(folder)
+    another.alphabet.characters.reverse()
+    another.save(tmp_path / "another")
+    Segmenter.load(tmp_path / "another")
+    (tmp_path / "another" / name).replace(folder / name)
+    with pytest.raises(SegmentError, match="json is not of the same segmenter"):
+        Segmenter.load(folder)
+
+
+def test_weights_that_do_not_say_of_which_settings_they_are(folder: Path) -> None:
+    path = folder / "segmenter.safetensors"
+    save_file(load_file(path), path, {"format": "treecrf segmenter 1"})
+    assert Segmenter.load(folder).segment(TEXT) == trained().segment(TEXT)
+
+
 def test_a_folder_without_a_segmenter(tmp_path: Path) -> None:
     with pytest.raises(SegmentError, match="there is no segmenter here"):
         Segmenter.load(tmp_path)

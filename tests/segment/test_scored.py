@@ -1,39 +1,65 @@
-"""Pieces of whole sentences give what the text as a whole gives."""
+"""Pieces of a text give the sentences that the text as a whole gives, whatever it is."""
 
-from hypothesis import given
+from unittest.mock import patch
+
+import pytest
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.segment.texts import untrained
-from treecrf.segment import Segmenter
-from treecrf.segment.scored import assemble, cut_scored
+from treecrf.segment import Segmenter, limits, rebuild_text
+from treecrf.segment.scored import ScoredText, assemble, cut_scored
+from treecrf.treebank import Sentence
 
 SEGMENTERS = [untrained(seed=seed) for seed in range(3)]
-TEXTS = st.text("ab c.\n\t\u00a0\ufeffé'", min_size=100, max_size=400)
+NEVER = untrained(bias=(0.0, -1000.0, 0.0))
+TEXTS = st.text("ab c.\n\t\u00a0\ufeffé'🇩", min_size=1, max_size=900)
 
 
-@given(text=TEXTS, which=st.sampled_from(SEGMENTERS), size=st.integers(101, 300))
-def test_pieces_give_the_sentences_of_the_whole(text: str, which: Segmenter, size: int) -> None:
-    scored = list(cut_scored(which.score_stream([text]), joins=which.joins, size=size))
-    assert "".join(piece.block.text for piece in scored) == text
-    found = [
+def cut(segmenter: Segmenter, text: str, *, size: int) -> list[ScoredText]:
+    return list(cut_scored(segmenter.score_stream([text]), joins=segmenter.joins, size=size))
+
+
+def sentences_of(segmenter: Segmenter, scored: list[ScoredText]) -> list[Sentence]:
+    return [
         sentence
         for piece in scored
-        for sentence in assemble(piece, splitter=which.splitter, joins=which.joins)
+        for sentence in assemble(piece, splitter=segmenter.splitter, joins=segmenter.joins)
     ]
-    assert found == which.segment(text)
 
 
-def test_a_text_is_cut() -> None:
+@given(text=TEXTS, which=st.sampled_from([*SEGMENTERS, NEVER]), size=st.integers(10, 600))
+@example(text="paper\n" * 150, which=NEVER, size=10)
+@example(text=" " * 700 + "a" + "\n " * 400 + "b" + " " * 700, which=NEVER, size=10)
+def test_pieces_give_the_sentences_of_the_whole(text: str, which: Segmenter, size: int) -> None:
+    with (
+        patch.object(limits, "LONGEST_SENTENCE", 7),
+        patch.object(limits, "WIDEST_SENTENCE", 60),
+        patch.object(limits, "LONGEST_TOKEN", 20),
+    ):
+        found = sentences_of(which, cut(which, text, size=size))
+        assert found == which.segment(text)
+    assert rebuild_text(found) == (text if text.removeprefix("\ufeff").strip() else "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["paper\n" * 8000, "日本" * 24_000, "ab\n\n" * 12_000, ("a" + " " * 96_000) * 3],
+    ids=["a word a line", "no spaces", "blank lines", "white space"],
+)
+@pytest.mark.parametrize("ends", [-1000.0, 0.0], ids=["never", "anywhere"])
+def test_text_without_ends_is_cut_too(text: str, ends: float) -> None:
+    segmenter = untrained(bias=(0.0, ends, 0.0), window=512)
+    scored = cut(segmenter, text, size=1000)
+    longest = max(sum(len(block.text) for block, _ in piece.blocks) for piece in scored)
+    assert longest < 3 * limits.LONGEST_TOKEN + 2 * 32 * 512
+    assert len(scored) > 1
+    assert sentences_of(segmenter, scored) == segmenter.segment(text)
+
+
+def test_a_piece_knows_of_a_paragraph() -> None:
     segmenter = untrained(bias=(0.0, 3.0, 0.0))
-    text = "ab cab. abc é, cca.\n\n" * 200
-    scored = list(cut_scored(segmenter.score_stream([text]), joins=segmenter.joins, size=50))
+    scored = cut(segmenter, "ab cab. abc é, cca.\n\n" * 200, size=50)
     assert len(scored) > 5
-    assert [piece.new_text for piece in scored] == [True] + [False] * (len(scored) - 1)
+    assert scored[0].new_paragraph
     assert any(piece.new_paragraph for piece in scored[1:])
-
-
-def test_where_no_sentence_ends_it_is_cut_anywhere() -> None:
-    never = untrained(bias=(0.0, -1000.0, 0.0))
-    scored = list(cut_scored(never.score_stream(["abc " * 1000]), joins=never.joins, size=50))
-    assert len(scored) > 5
-    assert max(len(piece.block.text) for piece in scored) < 5 * 50 + 32 * 10

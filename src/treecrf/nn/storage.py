@@ -1,6 +1,7 @@
 """Weights and other files of models on disk: safetensors, written whole or not at all."""
 
 import glob
+import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,12 +17,12 @@ class StorageError(ValueError):
     """A file that is not what it should be; each layer above makes it an error of its own."""
 
 
-def replace_file(path: Path, data: bytes) -> None:
+def replace_file(path: Path, *parts: bytes | memoryview) -> None:
     """Write a file so that the path has the old content or the new, never a part of it."""
     temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
     try:
         with open(temporary, "xb") as file:
-            file.write(data)
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
         os.replace(temporary, path)
@@ -36,9 +37,17 @@ def remove_temporary(path: Path) -> None:
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
-    """Write tensors, from whatever device, in the place of what is there."""
+    """Write tensors, from whatever device, in the place of what is there; the same are the same
+    bytes.
+    """
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    replace_file(path, save(plain, metadata))
+    data = memoryview(save(plain, metadata))
+    stop = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(bytes(data[8:stop]))
+    header["__metadata__"] = metadata  # safetensors writes it in any order
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    replace_file(path, len(text).to_bytes(8, "little"), text, data[stop:])
 
 
 def load_tensors(path: Path, form: str) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -8,12 +8,13 @@ __all__ = ["WordPieces"]
 UNKNOWN, START, END = "[UNK]", "[CLS]", "[SEP]"
 # A longer run of letters is unknown as a whole, as in BERT.
 _LONGEST = 100
-# Words whose pieces are remembered; then it is forgotten and begins again.
+# Words whose pieces are remembered; then all are forgotten and it begins again.
 _REMEMBERED = 1 << 17
+_LONGEST_REMEMBERED = 100  # characters: longer ones hardly come again, and take much memory
 
 
 class WordPieces:
-    """The pieces of words by number; each word is cut once and remembered."""
+    """The pieces of words by number; words are remembered once they are cut."""
 
     def __init__(
         self, vocabulary: Iterable[str], *, lowercase: bool, limit: int, longest: int = 512
@@ -33,9 +34,10 @@ class WordPieces:
         pieces = self._known.get(word)
         if pieces is None:
             pieces = self._cut(word)
-            if len(self._known) >= _REMEMBERED:
-                self._known.clear()
-            self._known[word] = pieces
+            if len(word) <= _LONGEST_REMEMBERED:
+                if len(self._known) >= _REMEMBERED:
+                    self._known.clear()
+                self._known[word] = pieces
         return pieces
 
     def _cut(self, word: str) -> list[int]:

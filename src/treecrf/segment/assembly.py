@@ -1,6 +1,5 @@
 """Sentences out of what the network says of characters, block by block."""
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -11,29 +10,16 @@ from treecrf.segment.blocks import Block
 from treecrf.segment.boundaries import with_certain_ends
 from treecrf.segment.characters import classes_of, is_space
 from treecrf.segment.corpus import Joins, may_join
+from treecrf.segment.limits import bounded_space, end_long_tokens, long_sentence_stops
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.spaces import has_blank_line, misc_of
 from treecrf.treebank import Sentence
 
-__all__ = [
-    "LONGEST_SENTENCE",
-    "LONGEST_SPACE",
-    "LONGEST_TOKEN",
-    "WIDEST_SENTENCE",
-    "Assembly",
-    "Scores",
-    "token_ends",
-]
+__all__ = ["Assembly", "Scores", "token_ends"]
 
 Places = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Scores = npt.NDArray[np.float32]
-
-# No text makes more than this be held in memory: what is longer is cut.
-LONGEST_TOKEN = 1 << 14  # characters
-LONGEST_SPACE = 1 << 14  # characters of white space; where there are more, the middle is left out
-LONGEST_SENTENCE = 1000  # tokens
-WIDEST_SENTENCE = 1 << 16  # characters
 
 _REST = "\t_" * 7 + "\t"  # what is between FORM and MISC
 
@@ -49,7 +35,6 @@ class Assembly:
         *,
         splitter: Splitter,
         joins: Joins,
-        new_text: bool = True,
         new_paragraph: bool = True,
     ) -> None:
         self.splitter = splitter
@@ -61,7 +46,7 @@ class Assembly:
         self.multiwords: list[bool] = []
         self.held = ""  # the start of a token or of white space that goes on in the next block
         self.is_open = False  # whether it is a token
-        self.new_text, self.new_paragraph = new_text, new_paragraph
+        self.new_text, self.new_paragraph = True, new_paragraph
 
     def add(self, block: Block, scores: Scores) -> Iterator[Sentence]:
         """The sentences that are complete with this block; scores are `[character, output]`."""
@@ -72,14 +57,14 @@ class Assembly:
         pieces[0] = self.held + pieces[0]
         self.held = pieces.pop()
         self.forms += pieces[not self.is_open :: 2]
-        self.spaces += pieces[self.is_open :: 2]
+        self.spaces += map(bounded_space, pieces[self.is_open :: 2])
         self.starts += (starts + block.start).tolist()
         self.scores += scores[stops - 1, 1].tolist()
         self.multiwords += (scores[stops - 1, 2] > 0).tolist()
         if len(last):
             self.is_open = not last[-1]
         if not self.is_open:
-            self.held = _bounded_space(self.held)
+            self.held = bounded_space(self.held)
         yield from self._take_sentences(final=False)
 
     def finish(self) -> Iterator[Sentence]:
@@ -91,16 +76,11 @@ class Assembly:
         """The places of characters that are no white space, and whether a token ends with each."""
         length = len(block.text)
         space, ends = token_ends(block, scores, joins=self.joins)
-        places = np.flatnonzero(~space)
+        places = np.flatnonzero(~space[:length])
         last = ends[places]
-        begins, stops = self._starts(places, last), places[last] + 1
-        if self.is_open:
-            begins = np.append(-len(self.held), begins)
-        if len(begins) > len(stops):
-            stops = np.append(stops, length)
-        for long in np.flatnonzero(stops - begins >= LONGEST_TOKEN):
-            cuts = np.arange(begins[long] + LONGEST_TOKEN, stops[long] + 1, LONGEST_TOKEN)
-            last[np.searchsorted(places, cuts) - 1] = True
+        # A space inside a token may be the first character of the next block.
+        held = len(self.held) if self.is_open else 0
+        end_long_tokens(places, last, length=length + bool(space[length]), held=held)
         return places, last
 
     def _starts(self, places: Places, last: Flags) -> Places:
@@ -130,22 +110,13 @@ class Assembly:
             stops.append(complete)
         first = 0
         for stop in stops:
-            yield from self._cuts(first, stop)
+            yield from self._stops_between(first, stop)
             yield stop
             first = stop
-        yield from self._cuts(first, complete)  # of one that goes on
+        yield from self._stops_between(first, complete)  # of one that goes on
 
-    def _cuts(self, first: int, stop: int) -> Iterator[int]:
-        """Where to end a sentence that is too long: the most likely places in second halves."""
-        while first < stop:
-            widest = self.starts[first] + WIDEST_SENTENCE
-            limit = bisect_right(self.starts, widest, first + 1, stop)
-            limit = min(limit, first + LONGEST_SENTENCE)
-            if limit == stop:
-                return
-            middle = (first + limit) // 2
-            first = max(range(middle, limit), key=self.scores.__getitem__) + 1
-            yield first
+    def _stops_between(self, first: int, stop: int) -> Iterator[int]:
+        return long_sentence_stops(self.starts, self.scores, first=first, stop=stop)
 
     def _sentence(self, first: int, stop: int) -> Sentence:
         spaces = self.spaces[first + 1 : stop + 1]
@@ -177,20 +148,14 @@ class Assembly:
 
 
 def token_ends(block: Block, scores: Scores, *, joins: Joins) -> tuple[Flags, Flags]:
-    """Whether each character is white space, and whether a token would end with it."""
+    """Whether each character and the next of the last is white space; whether a token ends with
+    each, were it not for its length.
+    """
     length = len(block.text)
     context = (len(block.codes) - length) // 2
     codes = block.codes[context : context + length + 2]
     classes = classes_of(codes)
     space = is_space(classes)
-    ends = with_certain_ends(codes[:-1], scores[:, 0] > 0)
-    return space[:length], ends | (space[1:-1] & ~may_join(classes, joins))
-
-
-def _bounded_space(space: str) -> str:
-    """White space without its middle, where it is too long; a blank line in there is kept."""
-    if len(space) <= LONGEST_SPACE:
-        return space
-    half = LONGEST_SPACE // 2
-    line_breaks = len(f".{space[half:-half]}.".splitlines()) - 1
-    return space[:half] + "\n" * min(line_breaks, 2) + space[-half:]
+    before = block.codes[context % 2 : context]
+    ends = with_certain_ends(codes, scores[:, 0] > 0, before=before)
+    return space[:-1], ends | (space[1:-1] & ~may_join(classes, joins))

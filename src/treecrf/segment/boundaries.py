@@ -18,22 +18,36 @@ _JOINER = 0x200D  # zero width
 _SKIN_TONES = (0x1F3FB, 0x1F3FF)
 _FLAG_LETTERS = (0x1F1E6, 0x1F1FF)  # two of which are the flag of a country
 _TAGS = (0xE0020, 0xE007F)  # which make other flags of a flag
-# Variation selectors and the frame of a key: with a character before them they are one picture.
-_VARIANTS = (0xFE0E, 0xFE0F, 0x20E3)
-# Miscellaneous symbols and dingbats; from the tiles of games to the last block of pictographs.
-_PICTURES = ((0x2600, 0x27BF), (0x1F000, 0x1FAFF))
+# Make a picture of whatever character is before them: a variation selector, the frame of a key.
+_PICTURE_OF = (0xFE0F, 0x20E3)
+_VARIANTS = (0xFE0E, *_PICTURE_OF)  # are one with the character before them
+# What Unicode calls emoji, and unassigned places among them. Not those that text has as letters,
+# arrows and marks unless a variation selector makes pictures of them: © ® ™ ‼ ↔ Ⓜ and the like.
+_PICTURES = (
+    *((0x231A, 0x231B), (0x2328, 0x2328), (0x23CF, 0x23CF), (0x23E9, 0x23F3), (0x23F8, 0x23FA)),
+    *((0x25AA, 0x25AB), (0x25B6, 0x25B6), (0x25C0, 0x25C0), (0x25FB, 0x25FE)),
+    (0x2600, 0x27BF),  # miscellaneous symbols and dingbats
+    *((0x2934, 0x2935), (0x2B05, 0x2B07), (0x2B1B, 0x2B1C), (0x2B50, 0x2B50), (0x2B55, 0x2B55)),
+    (0x1F000, 0x1FAFF),  # from the tiles of games to the last block of pictographs
+)
 
 
-def with_certain_ends(codes: Codes, ends: Flags) -> Flags:
-    """Whether a token ends with each character; `codes` has one more, the next of the last."""
+def with_certain_ends(codes: Codes, ends: Flags, *, before: Codes) -> Flags:
+    """Whether a token ends with each character; `codes` has two more, which are next.
+
+    An even number of code points `before` them say which letters of flags are a pair.
+    """
+    picture_of = np.isin(codes[1:], _PICTURE_OF)
+    codes = codes[:-1]
     dash = np.isin(codes, _EM_DASHES)
     modifier = np.isin(codes, _VARIANTS) | _within(codes, _SKIN_TONES) | _within(codes, _TAGS)
-    emoji = modifier | _within(codes, *_PICTURES)
+    emoji = modifier | picture_of | _within(codes, *_PICTURES)
     if not (dash.any() or emoji.any()):
         return ends
     joiner = codes == _JOINER
     together = modifier[1:] | (joiner[1:] & emoji[:-1]) | (joiner[:-1] & emoji[1:])
-    together |= _first_of_two(_within(codes, _FLAG_LETTERS))[:-1]
+    letters = _within(np.concatenate((before, codes)), _FLAG_LETTERS)
+    together |= _first_of_two(letters)[len(before) : -1]
     apart = (dash[:-1] != dash[1:]) | (emoji[:-1] != emoji[1:])
     return (ends | apart) & ~together
 

@@ -22,6 +22,10 @@ _SIDES: tuple[Side, ...] = ("suffix", "prefix")
 _LONGEST_CONTEXT = 5  # characters of the shared part that a rule may look at
 _LEAST_FORMS = 2  # different tokens that a rule must have been seen in
 
+# Tokens whose words are remembered; then all are forgotten and it begins again.
+_REMEMBERED = 1 << 16
+_LONGEST_REMEMBERED = 100  # characters: longer ones hardly come again, and take much memory
+
 
 class Splitter:
     """Splits multiword tokens into words."""
@@ -44,7 +48,9 @@ class Splitter:
         words = self._known.get(form)
         if words is None:
             words = self._split(form)
-            if len(self._known) < 1 << 16:
+            if len(form) <= _LONGEST_REMEMBERED:
+                if len(self._known) >= _REMEMBERED:
+                    self._known.clear()
                 self._known[form] = words
         return words
 

@@ -2,97 +2,109 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from treecrf.segment.assembly import Assembly, Scores, token_ends
 from treecrf.segment.blocks import Block
 from treecrf.segment.corpus import Joins
+from treecrf.segment.limits import bounded_space, end_long_tokens, long_sentence_stops
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.spaces import has_blank_line
 from treecrf.treebank import Sentence
 
 __all__ = ["ScoredText", "assemble", "cut_scored"]
 
-# Where so many times the wanted size has no end of a sentence, it is cut anywhere.
-_MOST = 4
+ScoredBlock: TypeAlias = tuple[Block, Scores]
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredText:
-    """Whole sentences of a text, and what the network says of its characters."""
+    """Whole sentences of a text: blocks of it, and what the network says of their characters."""
 
-    block: Block
-    scores: Scores
-    new_text: bool
+    blocks: list[ScoredBlock]
     new_paragraph: bool
 
 
 def assemble(scored: ScoredText, *, splitter: Splitter, joins: Joins) -> list[Sentence]:
     """The sentences of a piece: those that the text as a whole would have there."""
-    assembly = Assembly(
-        splitter=splitter,
-        joins=joins,
-        new_text=scored.new_text,
-        new_paragraph=scored.new_paragraph,
-    )
-    return [*assembly.add(scored.block, scored.scores), *assembly.finish()]
+    assembly = Assembly(splitter=splitter, joins=joins, new_paragraph=scored.new_paragraph)
+    sentences: list[Sentence] = []
+    for block, scores in scored.blocks:
+        sentences += assembly.add(block, scores)
+    return [*sentences, *assembly.finish()]
 
 
-def cut_scored(
-    blocks: Iterable[tuple[Block, Scores]], *, joins: Joins, size: int
-) -> Iterator[ScoredText]:
-    """The blocks of a text with their scores as pieces of about this many characters."""
-    held: list[tuple[Block, Scores]] = []
-    new_text = new_paragraph = True
+def cut_scored(blocks: Iterable[ScoredBlock], *, joins: Joins, size: int) -> Iterator[ScoredText]:
+    """The blocks of a text as pieces of about this many characters, or of one longer sentence."""
+    held: list[ScoredBlock] = []
+    new_paragraph = True
     for item in blocks:
-        held.append(item)
-        length = sum(len(block.text) for block, _ in held)
-        if length < size:
+        _append(held, item)
+        if sum(len(block.text) for block, _ in held) < size:
             continue
-        block, scores = _joined(held)
-        cut, blank = _last_end(block, scores, joins=joins)
-        if not cut and length >= _MOST * size:
-            cut = length
-        held = [(block, scores)]
+        cut, blank = _last_start(held, joins=joins)
         if cut:
-            first, rest = _split(block, cut)
-            yield ScoredText(first, scores[:cut], new_text, new_paragraph)
-            held = [(rest, scores[cut:])]
-            new_text, new_paragraph = False, blank
-    if held and (last := _joined(held))[0].text:
-        yield ScoredText(*last, new_text, new_paragraph)
+            first, held = _split(held, cut)
+            yield ScoredText(first, new_paragraph)
+            new_paragraph = blank
+    if held:
+        yield ScoredText(held, new_paragraph)
 
 
-def _last_end(block: Block, scores: Scores, *, joins: Joins) -> tuple[int, bool]:
-    """Where the last sentence starts that the block does not end, 0 for none; whether a blank line
-    is before it.
-    """
-    space, ends = token_ends(block, scores, joins=joins)
-    # The white space after an end belongs to it, so the next token must be there as well.
-    after = np.append(space[1:], False)
-    candidates = np.flatnonzero(~space & after & ends & (scores[:, 1] > 0))
-    starts = np.flatnonzero(space[:-1] & ~space[1:]) + 1
-    candidates = candidates[candidates < starts[-1]] if len(starts) else candidates[:0]
-    if not len(candidates):
-        return 0, False
-    end = int(candidates[-1])
-    cut = int(starts[np.searchsorted(starts, end, side="right")])
-    return cut, has_blank_line(block.text[end + 1 : cut])
+def _append(held: list[ScoredBlock], item: ScoredBlock) -> None:
+    """Hold one more block; of white space, which goes on in it, no more than will be kept."""
+    block, scores = item
+    if not (held and held[-1][0].text.isspace() and block.text.isspace()):
+        held.append(item)
+        return
+    before = held[-1][0]
+    text = bounded_space(before.text + block.text)
+    around = len(block.codes) - len(block.text)
+    codes = np.full(len(text) + around, ord(" "), np.uint32)  # nobody asks which space
+    shape = len(text), scores.shape[1]
+    held[-1] = Block(text=text, start=before.start, codes=codes), np.zeros(shape, np.float32)
 
 
-def _joined(held: list[tuple[Block, Scores]]) -> tuple[Block, Scores]:
-    """Blocks that follow one another as one."""
-    first, last = held[0][0], held[-1][0]
-    context = (len(first.codes) - len(first.text)) // 2
-    inner = [block.codes[context : context + len(block.text)] for block, _ in held]
-    codes = np.concatenate([first.codes[:context], *inner, last.codes[len(last.text) + context :]])
+def _last_start(held: list[ScoredBlock], *, joins: Joins) -> tuple[int, bool]:
+    """Where the last sentence starts, 0 if that is the first; whether a blank line is before it."""
     text = "".join(block.text for block, _ in held)
-    return Block(text=text, start=first.start, codes=codes), np.concatenate([s for _, s in held])
+    found = [token_ends(block, scores, joins=joins) for block, scores in held]
+    places = np.flatnonzero(~np.concatenate([space[:-1] for space, _ in found]))
+    last = np.concatenate([ends for _, ends in found])[places]
+    end_long_tokens(places, last, length=len(text))
+    starts, ends = places[np.append(True, last)[: len(places)]], places[last]
+    scores = np.concatenate([scores[:, 1] for _, scores in held])[ends]
+    for number in range(len(starts) - 1, 0, -1):
+        blank = has_blank_line(text[ends[number - 1] + 1 : starts[number]])
+        if blank or scores[number - 1] > 0:
+            return int(starts[number]), blank
+    in_text = np.concatenate([block.start + np.arange(len(block.text)) for block, _ in held])
+    stops = long_sentence_stops(
+        in_text[starts].tolist(), scores.tolist(), first=0, stop=len(starts) - 1
+    )
+    *_, stop = 0, *stops
+    return int(starts[stop]) if stop else 0, False
 
 
-def _split(block: Block, cut: int) -> tuple[Block, Block]:
-    context = (len(block.codes) - len(block.text)) // 2
-    first = Block(text=block.text[:cut], start=block.start, codes=block.codes[: cut + 2 * context])
-    rest = Block(text=block.text[cut:], start=block.start + cut, codes=block.codes[cut:])
+def _split(held: list[ScoredBlock], cut: int) -> tuple[list[ScoredBlock], list[ScoredBlock]]:
+    first: list[ScoredBlock] = []
+    rest: list[ScoredBlock] = []
+    for block, scores in held:
+        here = min(max(cut, 0), len(block.text))
+        if here:
+            first.append((_part(block, 0, here), scores[:here]))
+        if here < len(block.text):
+            rest.append((_part(block, here, len(block.text)), scores[here:]))
+        cut -= len(block.text)
     return first, rest
+
+
+def _part(block: Block, start: int, stop: int) -> Block:
+    around = len(block.codes) - len(block.text)
+    return Block(
+        text=block.text[start:stop],
+        start=block.start + start,
+        codes=block.codes[start : stop + around],
+    )

@@ -1,5 +1,6 @@
 """Segmenters: a network, an alphabet and the multiword tokens of a treebank, put to work."""
 
+import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -27,6 +28,7 @@ SETTINGS = "segmenter.json"
 WEIGHTS = "segmenter.safetensors"
 FILES = (SETTINGS, WEIGHTS)
 _FORMAT = "treecrf segmenter 1"
+_SETTINGS_DIGEST = "settings_sha256"  # in the metadata of the weights
 
 _WINDOWS = 32  # that are read side by side
 _GPU_WINDOWS = 512
@@ -138,7 +140,6 @@ class Segmenter:
     def save(self, folder: Path) -> None:
         """Write the segmenter into a folder, which may be that of a parser."""
         folder.mkdir(parents=True, exist_ok=True)
-        save_tensors(folder / WEIGHTS, self.network.state_dict(), {"format": _FORMAT})
         classes = [[int(before), int(after)] for before, after in np.argwhere(self.joins)]
         settings = {
             "format": _FORMAT,
@@ -147,8 +148,11 @@ class Segmenter:
             "spaces_inside": classes,
             "multiwords": self.splitter.to_dict(),
         }
-        text = json.dumps(settings, ensure_ascii=False, indent=1) + "\n"
-        replace_file(folder / SETTINGS, text.encode())
+        data = (json.dumps(settings, ensure_ascii=False, indent=1) + "\n").encode()
+        # Should only the first of the two be written, `load` must not take it with an old second.
+        metadata = {"format": _FORMAT, _SETTINGS_DIGEST: hashlib.sha256(data).hexdigest()}
+        save_tensors(folder / WEIGHTS, self.network.state_dict(), metadata)
+        replace_file(folder / SETTINGS, data)
 
     @classmethod
     def load(cls, folder: Path, *, device: torch.device | str = "cpu") -> "Segmenter":
@@ -157,11 +161,18 @@ class Segmenter:
         if not path.is_file():
             raise SegmentError(f"{folder}: there is no segmenter here: it has no {SETTINGS}")
         try:
-            segmenter = cls._from_dict(json.loads(path.read_bytes()))
+            data = path.read_bytes()
+            segmenter = cls._from_dict(json.loads(data))
         except (OSError, ValueError, RecursionError) as error:
             raise SegmentError(f"{path}: damaged, or not a segmenter: {error}") from None
         try:
-            weights, _ = load_tensors(folder / WEIGHTS, _FORMAT)
+            weights, metadata = load_tensors(folder / WEIGHTS, _FORMAT)
+            digest = hashlib.sha256(data).hexdigest()
+            if metadata.get(_SETTINGS_DIGEST, digest) != digest:  # older files do not have it
+                raise SegmentError(
+                    f"{folder}: {SETTINGS} is not of the same segmenter as {WEIGHTS}, or was "
+                    "changed; save the segmenter again, or copy both files from one place"
+                )
             segmenter.network.load_state_dict(weights)
         except StorageError as error:
             raise SegmentError(str(error)) from None
