@@ -26,6 +26,7 @@ from benchmarks.timing import machine
 from treecrf.cores import usable_cores
 from treecrf.nn.byte_linear import has_byte_products
 from treecrf.parser import Config, Parser, load, load_config, set_up
+from treecrf.parser.files import FileOptions
 from treecrf.parser.train import Epoch, train
 from treecrf.parser.workers import parse_with_workers
 from treecrf.treebank import read_conllu, write_conllu
@@ -140,7 +141,8 @@ def parsing_speeds(
 
     def parse_with_others() -> None:
         with open_target(folder / WITH_WORKERS) as write:
-            for text in parse_with_workers(parser, corpora[WITH_WORKERS].train, workers=workers):
+            source = corpora[WITH_WORKERS].train
+            for text in parse_with_workers(parser, source, FileOptions(), workers=workers):
                 write(text)
 
     with watched_batches(parser.scorer) as batches:

@@ -20,6 +20,7 @@ from benchmarks.timing import finish, machine
 from treecrf.nn.byte_linear import ByteLinear
 from treecrf.nn.byte_lstm import ByteLSTM
 from treecrf.parser import Parser, ParserError, gathering, load, predict
+from treecrf.parser.files import FileOptions
 from treecrf.parser.workers import parse_with_workers
 from treecrf.segment import rebuild_text, segmenter
 from treecrf.segment.corpus import raw_sentences, raw_text
@@ -106,8 +107,9 @@ def _seconds_with_workers(parser: Parser, text: str, *, workers: int, rounds: in
         source.write_text(text, encoding="utf-8")
         for _ in range(rounds):
             started = time.perf_counter()
+            options = FileOptions(input="text")
             with open_target(target) as write:
-                for piece in parse_with_workers(parser, source, workers=workers, input="text"):
+                for piece in parse_with_workers(parser, source, options, workers=workers):
                     write(piece)
             times.append(time.perf_counter() - started)
         found = list(read_conllu(target))

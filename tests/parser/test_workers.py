@@ -15,6 +15,7 @@ import treecrf
 from tests.parser.models import SMALL, random_parser, sentence_of
 from treecrf.parser import workers as module
 from treecrf.parser.errors import ParserError
+from treecrf.parser.files import FileOptions
 from treecrf.parser.trees import with_written_probs
 from treecrf.parser.workers import parse_with_workers
 from treecrf.treebank import Sentence, TreebankError, files, read_conllu, write_conllu
@@ -41,7 +42,7 @@ def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("count", [1, 3])
 def test_the_same_trees_in_the_same_order(treebank: Path, count: int) -> None:
     parser = random_parser(CONFIG)
-    pieces = list(parse_with_workers(parser, treebank, workers=count))
+    pieces = list(parse_with_workers(parser, treebank, FileOptions(), workers=count))
     assert len(pieces) > 5
     text = "".join(pieces)
     parsed = list(read_conllu(io.StringIO(text)))
@@ -68,32 +69,33 @@ def test_words_a_line_probabilities_and_heads_to_keep(tmp_path: Path) -> None:
     parser = random_parser(CONFIG)
     plain = tmp_path / "in.txt"
     plain.write_text("a b c\ndog b\n")
-    parsed = list(
-        read_conllu(io.StringIO("".join(parse_with_workers(parser, plain, workers=2, probs=True))))
-    )
+    pieces = parse_with_workers(parser, plain, FileOptions(write_probs=True), workers=2)
+    parsed = list(read_conllu(io.StringIO("".join(pieces))))
     assert [sentence.forms for sentence in parsed] == [["a", "b", "c"], ["dog", "b"]]
     assert all(token.misc.startswith("HeadProb=") for token in parsed[0].tokens)
     assert parsed[0].comments[-1].startswith("# log_prob = ")
 
     held = tmp_path / "held.conllu"
     write_conllu([Sentence(["a", "b", "c"], [3, -1, -1])], held)
-    kept = list(
-        read_conllu(
-            io.StringIO("".join(parse_with_workers(parser, held, workers=1, keep_heads=True)))
-        )
-    )
+    pieces = parse_with_workers(parser, held, FileOptions(keep_heads=True), workers=1)
+    kept = list(read_conllu(io.StringIO("".join(pieces))))
     assert kept[0].heads[0] == 3
 
 
 def test_an_empty_file_gives_nothing(tmp_path: Path) -> None:
     (tmp_path / "empty").write_text("")
-    assert list(parse_with_workers(random_parser(CONFIG), tmp_path / "empty", workers=2)) == []
+    assert (
+        list(
+            parse_with_workers(random_parser(CONFIG), tmp_path / "empty", FileOptions(), workers=2)
+        )
+        == []
+    )
 
 
 @pytest.mark.parametrize("count", [0, -1])
 def test_there_is_at_least_one(treebank: Path, count: int) -> None:
     with pytest.raises(ParserError, match=f"workers is {count}; .* 1 or more"):
-        next(parse_with_workers(random_parser(CONFIG), treebank, workers=count))
+        next(parse_with_workers(random_parser(CONFIG), treebank, FileOptions(), workers=count))
 
 
 def test_errors_name_the_line_of_the_file(treebank: Path) -> None:
@@ -101,14 +103,15 @@ def test_errors_name_the_line_of_the_file(treebank: Path) -> None:
     with open(treebank, "a") as file:
         file.write("1\tbad\n\n")
     with pytest.raises(TreebankError, match=f"in.conllu:{lines + 1}: "):
-        list(parse_with_workers(random_parser(CONFIG), treebank, workers=2))
+        list(parse_with_workers(random_parser(CONFIG), treebank, FileOptions(), workers=2))
 
 
 def test_heads_that_no_tree_has_name_the_sentence(tmp_path: Path) -> None:
     path = tmp_path / "in.conllu"
     write_conllu([Sentence(["a", "b"], [-1, -1]), Sentence(["a", "b"], [0, 0])], path)
+    options = FileOptions(keep_heads=True)
     with pytest.raises(ParserError, match=r"in.conllu:4: no tree has the heads"):
-        list(parse_with_workers(random_parser(CONFIG), path, workers=1, keep_heads=True))
+        list(parse_with_workers(random_parser(CONFIG), path, options, workers=1))
 
 
 @pytest.fixture
@@ -128,7 +131,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
 def test_a_worker_that_dies_is_an_error(
     treebank: Path, started: list[subprocess.Popen[bytes]]
 ) -> None:
-    pieces = parse_with_workers(random_parser(CONFIG), treebank, workers=1)
+    pieces = parse_with_workers(random_parser(CONFIG), treebank, FileOptions(), workers=1)
     next(pieces)
     for process in started:
         process.kill()
@@ -140,7 +143,7 @@ def test_an_early_stop_leaves_nothing_behind(
     treebank: Path, started: list[subprocess.Popen[bytes]]
 ) -> None:
     threads = threading.active_count()
-    pieces = parse_with_workers(random_parser(CONFIG), treebank, workers=2)
+    pieces = parse_with_workers(random_parser(CONFIG), treebank, FileOptions(), workers=2)
     next(pieces)
     pieces.close()
     assert len(started) == 2
@@ -160,7 +163,7 @@ def test_a_worker_that_cannot_be_started_leaves_nothing_behind(
 
     monkeypatch.setattr(subprocess, "Popen", start_one)
     with pytest.raises(OSError, match="no more processes"):
-        list(parse_with_workers(random_parser(CONFIG), treebank, workers=2))
+        list(parse_with_workers(random_parser(CONFIG), treebank, FileOptions(), workers=2))
     assert [process.poll() for process in started] == [0]
 
 
@@ -168,7 +171,7 @@ def test_what_is_no_answer_is_an_error(treebank: Path, monkeypatch: pytest.Monke
     program = "import os; os.write(1, b'Intel MKL WARNING\n')"
     monkeypatch.setattr(module, "_PROGRAM", program)
     with pytest.raises(ParserError, match="has ended"):
-        list(parse_with_workers(random_parser(CONFIG), treebank, workers=1))
+        list(parse_with_workers(random_parser(CONFIG), treebank, FileOptions(), workers=1))
 
 
 def test_what_a_worker_prints_is_no_answer(
@@ -177,7 +180,7 @@ def test_what_a_worker_prints_is_no_answer(
     shouting = "import os, treecrf.parser.worker as w; r = w._Worker.read; "
     shouting += "w._Worker.read = lambda *a: (os.write(1, b'shout\\n'), r(*a))[1]; w.serve()"
     monkeypatch.setattr(module, "_PROGRAM", shouting)
-    pieces = list(parse_with_workers(random_parser(CONFIG), treebank, workers=1))
+    pieces = list(parse_with_workers(random_parser(CONFIG), treebank, FileOptions(), workers=1))
     assert len(pieces) > 5
     assert "shout" in capfd.readouterr().err
 
@@ -188,7 +191,7 @@ def test_a_worker_imports_nothing_from_where_the_data_is(
     (treebank.parent / "dataclasses.py").write_text("raise SystemExit('not this one')")
     monkeypatch.chdir(treebank.parent)
     monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
-    assert list(parse_with_workers(random_parser(CONFIG), treebank, workers=1))
+    assert list(parse_with_workers(random_parser(CONFIG), treebank, FileOptions(), workers=1))
 
 
 def test_a_worker_loads_no_torch() -> None:
@@ -204,7 +207,7 @@ def test_raw_text_is_cut_as_in_one_process(tmp_path: Path, monkeypatch: pytest.M
     path = tmp_path / "text.txt"
     path.write_text(text, encoding="utf-8")
     parser = treecrf.load(device="cpu")
-    parsed = list(parse_with_workers(parser, path, workers=2, probs=True))
+    parsed = list(parse_with_workers(parser, path, FileOptions(write_probs=True), workers=2))
     assert len(parsed) >= 3
     expected = "".join(with_written_probs(s).to_conllu() for s in parser.parse(text))
     assert without_digits("".join(parsed)) == without_digits(expected)
@@ -216,3 +219,12 @@ NAMES = ("Sarah", "Peter", "the man", "a dog")
 def without_digits(conllu: str) -> str:
     """Without the last digits of probabilities, which depend on the batch."""
     return re.sub(r"(HeadProb=|log_prob = )[-0-9.]+", r"\1", conllu)
+
+
+def test_what_workers_cannot_do_is_refused(tmp_path: Path) -> None:
+    parser, file = random_parser(CONFIG), tmp_path / "file"
+    file.write_text("a b\n")
+    with pytest.raises(ParserError, match="workers give one tree a sentence"):
+        next(parse_with_workers(parser, file, FileOptions(topk=2), workers=1))
+    with pytest.raises(ParserError, match="workers take no documents"):
+        next(parse_with_workers(parser, file, FileOptions(input="jsonl"), workers=1))

@@ -247,15 +247,7 @@ def _parse_with_workers(
     from treecrf.parser.workers import parse_with_workers
     from treecrf.treebank.files import open_target
 
-    pieces = parse_with_workers(
-        parser,
-        file,
-        workers=workers,
-        decoder=options.decoder,
-        input=cast(Literal["auto", "conllu", "tokens", "text"], options.input),
-        keep_heads=options.keep_heads,
-        probs=options.write_probs,
-    )
+    pieces = parse_with_workers(parser, file, options, workers=workers)
     with open_target(output) as write:
         for piece in track(pieces, "pieces"):
             write(piece)

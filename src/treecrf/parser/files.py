@@ -16,7 +16,7 @@ from treecrf.treebank.plain import look_at, parse_input, read_tokens, text_piece
 if TYPE_CHECKING:
     from treecrf.parser.predict import Parser
 
-__all__ = ["FileOptions", "check_has_heads", "parse_file", "read_input"]
+__all__ = ["FileOptions", "check_has_heads", "look_into", "parse_file", "read_input"]
 
 # So many of documents are cut into words together.
 _CHARACTERS = 1 << 18
@@ -71,10 +71,7 @@ def read_input(
         yield from _sentences_of(parser, documents)
         return
     with open_source(source) as (stream, name):
-        if kind == "auto":
-            kind, stream = look_at(cast(IO[bytes], stream), name)
-            if kind == "tokens" and parser.has_segmenter:
-                kind = "text"
+        kind, stream = look_into(parser, stream, name, kind=kind)
         check_has_heads(kind, name, keep_heads=options.keep_heads)
         if kind == "conllu" or kind == "tokens":
             yield from parse_input(
@@ -83,6 +80,19 @@ def read_input(
         else:
             pieces = text_pieces(stream, name)
             yield from parser.segmenter.segment_stream(pieces)
+
+
+def look_into(
+    parser: "Parser", stream: IO[bytes] | IO[str], name: str, *, kind: InputKind
+) -> tuple[InputKind, IO[bytes] | IO[str]]:
+    """What an open file has in it, and the file from its start.
+
+    With "auto" what is no CoNLL-U is raw text if the model can cut it, else words.
+    """
+    if kind != "auto":
+        return kind, stream
+    found, stream = look_at(cast(IO[bytes], stream), name)
+    return ("text" if found == "tokens" and parser.has_segmenter else found), stream
 
 
 def check_has_heads(kind: InputKind, name: str, *, keep_heads: bool) -> None:

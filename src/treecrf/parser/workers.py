@@ -16,19 +16,18 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from queue import SimpleQueue
-from typing import IO, Any, Literal, cast
+from typing import Any
 
 from treecrf.parser.config import Config
 from treecrf.parser.decode import NoAllowedTreeError
 from treecrf.parser.errors import ParserError
-from treecrf.parser.files import check_has_heads
-from treecrf.parser.options import Decoder
+from treecrf.parser.files import FileOptions, check_has_heads, look_into
 from treecrf.parser.predict import Parser
 from treecrf.parser.stopping import submit
 from treecrf.parser.worker import FileJob, Numbers, Piece
 from treecrf.segment.scored import ScoredText, cut_scored
 from treecrf.treebank.files import File, next_chunk, open_source, read_chunks
-from treecrf.treebank.plain import Input, look_at, text_pieces
+from treecrf.treebank.plain import Input, text_pieces
 
 __all__ = ["parse_with_workers"]
 
@@ -48,28 +47,17 @@ _ENDED = "a process that reads and writes has ended; try --workers 0"
 
 
 def parse_with_workers(
-    parser: Parser,
-    source: File,
-    *,
-    workers: int,
-    decoder: Decoder | None = None,
-    input: Literal["auto", "conllu", "tokens", "text"] = "auto",
-    keep_heads: bool = False,
-    probs: bool = False,
+    parser: Parser, source: File, options: FileOptions, *, workers: int
 ) -> Iterator[str]:
-    """The parsed file in pieces of CoNLL-U, in order; see `Parser.parse_stream`.
-
-    With "auto" what is no CoNLL-U is taken for raw text if the model can cut it, else for words.
-    """
+    """The parsed file in pieces of CoNLL-U, in order: one tree a sentence, no documents."""
     if workers < 1:
         raise ParserError(f"workers is {workers}; it is how many processes there are, 1 or more")
+    if options.topk is not None:
+        raise ParserError("workers give one tree a sentence; parse with none for the best k")
+    decoder, keep_heads, probs = options.decoder, options.keep_heads, options.write_probs
     with ExitStack() as stack:
         file, name = stack.enter_context(open_source(source))
-        kind = input
-        if kind == "auto":
-            kind, file = look_at(cast(IO[bytes], file), name)
-            if kind == "tokens" and parser.has_segmenter:
-                kind = "text"
+        kind, file = look_into(parser, file, name, kind=options.input)
         check_has_heads(kind, name, keep_heads=keep_heads)
         cutting = None
         pieces: Iterator[Piece | ScoredText]
@@ -79,8 +67,10 @@ def parse_with_workers(
             blocks = segmenter.score_stream(text_pieces(file, name))
             pieces = cut_scored(blocks, joins=segmenter.joins, size=_PIECE_CHARACTERS)
             read_as: Input = "tokens"
-        else:
+        elif kind == "conllu" or kind == "tokens":
             pieces, read_as = _pieces(read_chunks(file), name, kind), kind
+        else:
+            raise ParserError(f"{name}: workers take no documents; parse them with none")
         job = FileJob(parser.vocabulary, parser.config, name, read_as, keep_heads, probs, cutting)
         config = parser.config if decoder is None else replace(parser.config, decoder=decoder)
         pool: list[_Process] = []
