@@ -7,10 +7,7 @@ import sys
 import time
 from pathlib import Path
 
-import pytest
-
-from experiments import gold_tags, jobs
-from tests.experiments.toys import OPTIONS, make_treebank, run
+from tests.experiments.toys import OPTIONS, make_treebank
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -59,16 +56,3 @@ def test_ctrl_c_says_how_to_go_on(tmp_path: Path) -> None:
         said = process.stderr.read().strip()
     assert said == "experiments.gold_tags: stopped; the same command goes on from here"
     assert process.returncode == 130
-
-
-@pytest.mark.parametrize("side_by_side", ["1", "2"])
-def test_long_trainings_say_how_far_they_are(
-    treebank: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    side_by_side: str,
-) -> None:
-    monkeypatch.setattr(jobs, "_QUIET_SECONDS", 0.0)
-    run(gold_tags.main, treebank, tmp_path, "--jobs", side_by_side)
-    assert re.search(r"^  Loc on made.*: epoch \d of at most 2$", capsys.readouterr().out, re.M)

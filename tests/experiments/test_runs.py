@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from experiments import main_table, universal
+from experiments import jobs, main_table, universal
 from experiments.jobs import finish
 from experiments.runs import Mask, Run
 from experiments.store import Store
@@ -88,12 +88,20 @@ def test_what_was_interrupted_goes_on(
 
 @pytest.mark.usefixtures("one_thread")
 def test_runs_side_by_side_are_the_same(
-    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    treebank: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(jobs, "_QUIET_SECONDS", 0.0)
     runs = [run_of(treebank), replace(run_of(treebank), mask=Mask("sentences", 0.5, 1))]
     together = finish(runs, Store(tmp_path / "together"), device="cpu", jobs=2)
-    assert re.findall(r"^\[(\d)/2\]", capsys.readouterr().out, re.MULTILINE) == ["1", "2"]
+    shown = capsys.readouterr().out
+    assert re.findall(r"^\[(\d)/2\]", shown, re.MULTILINE) == ["1", "2"]
+    told = r"^  Loc on made, seed 1.*: epoch \d of at most \d$"
+    assert re.search(told, shown, re.MULTILINE)
     alone = finish(runs, Store(tmp_path / "alone"), device="cpu", jobs=1)
+    assert re.search(told, capsys.readouterr().out, re.MULTILINE)
     for run in runs:
         assert together[run] == replace(alone[run], seconds=together[run].seconds)
 
@@ -178,8 +186,8 @@ def test_a_run_that_fails_is_named(
     for path in treebank.iterdir():
         (broken / path.name).write_bytes(path.read_bytes())
     (broken / "train.conllu").write_text("1\tno\n")
-    for jobs in ("1", "2"):
-        options = ["--out", str(tmp_path / jobs), *OPTIONS, "--jobs", jobs]
+    for number in ("1", "2"):
+        options = ["--out", str(tmp_path / number), *OPTIONS, "--jobs", number]
         assert main_table.main(["--treebank", str(broken), *options]) == 2
         line = capsys.readouterr().err.splitlines()[-1]
         assert line.startswith("experiments.main_table: Loc")

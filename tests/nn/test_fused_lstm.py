@@ -81,9 +81,12 @@ def of_the_kernels(layer: nn.LSTM, packed: PackedSequence) -> list[Tensor]:
 
 @pytest.mark.usefixtures("fresh_memory_is_nan")
 @pytest.mark.filterwarnings("ignore:.*[Dd]eterministic")
-@pytest.mark.parametrize("small", [False, True], ids=["chosen tiles", "small tiles"])
 @pytest.mark.parametrize("sentences", LENGTHS)
-@pytest.mark.parametrize("size", [5, 17, 40, 70])
+@pytest.mark.parametrize(
+    ("size", "small"),
+    [(5, False), (17, False), (70, False), (5, True), (40, True)],
+    ids=lambda value: {False: "chosen tiles", True: "small tiles"}.get(value, value),
+)
 def test_outputs_and_gradients_are_those_of_the_library(
     size: int, sentences: int, small: bool
 ) -> None:
