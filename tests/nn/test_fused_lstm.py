@@ -110,7 +110,8 @@ def test_gradients_add_up() -> None:
     for _ in range(2):
         layer(packed)[0].data.sum().backward()
     expected = [weight.grad for weight in lstm_weights(layer)]
-    layer.to(DEVICE).zero_grad()
+    layer.zero_grad()  # before the move, which would take these along
+    layer.to(DEVICE)
     packed = packed.to(DEVICE)
     steps = packed_steps(packed.batch_sizes, DEVICE)
     for _ in range(2):
