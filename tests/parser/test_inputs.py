@@ -61,9 +61,9 @@ def test_pieces_of_raw_text_are_strings(pieces: Any) -> None:
         list(parser.parse_text(pieces))
 
 
-@pytest.mark.parametrize("k", [0, -1, "2", 2.0])
+@pytest.mark.parametrize("k", [0, -1, "2", 2.0, 2**21 + 1])
 def test_the_best_trees_are_one_or_more(k: Any) -> None:
-    with pytest.raises(ParserError, match=r"it is how many trees to list, 1 or more"):
+    with pytest.raises(ParserError, match=r"it is how many trees to list, 1 to 2,097,152"):
         list(PARSER.parse_best([["a"]], k))
 
 

@@ -3,6 +3,7 @@
 import io
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 
@@ -226,6 +227,20 @@ def test_the_best_trees_keep_heads() -> None:
         list(parser.parse_best([crossing], 4, keep_heads=True))
     stream = parser.parse_best(iter([["a"], "oops"]), 1)
     assert next(stream)[0].heads == [0]  # one sentence at a time
+
+
+def test_more_trees_than_there_are() -> None:
+    """However many are asked for, no time and no rank goes into those that are not there."""
+    for loss in LOSSES:
+        [ranked] = random_parser(with_loss(loss)).parse_best([["a", "b"]], np.int64(100_000))
+        assert len(ranked) == 2
+
+
+def test_a_list_of_trees_that_is_too_long() -> None:
+    for loss in LOSSES:
+        stream = random_parser(with_loss(loss)).parse_best([["a"] * 200], 2**21)
+        with pytest.raises(ParserError, match=r"2,097,152 best trees .* ask for fewer"):
+            next(stream)
 
 
 def test_a_sentence_that_is_too_long_for_a_list_of_trees() -> None:

@@ -1,6 +1,7 @@
 """Trees as the user sees them: names of relations, arcs put back, probabilities in MISC."""
 
 from dataclasses import replace
+from io import StringIO
 
 import pytest
 from hypothesis import given
@@ -10,9 +11,10 @@ from tests.enumeration import all_trees
 from tests.parser.models import SMALL, VOCABULARY, batch_of, random_parser, sentence_of
 from treecrf.parser.decode import decode
 from treecrf.parser.predict import Parser
-from treecrf.parser.trees import TreeNamer, with_written_probs
+from treecrf.parser.trees import TreeNamer
 from treecrf.parser.vocab import Vocabulary, build_vocabulary
-from treecrf.treebank import Sentence
+from treecrf.treebank import Sentence, read_conllu
+from treecrf.treebank.probs import with_written_probs
 from treecrf.treebank.pseudoprojective import ENCODINGS, Encoding, lift, restore
 from treecrf.treebank.trees import is_tree
 
@@ -112,6 +114,20 @@ def test_no_arc_is_put_back_to_a_head_that_is_ruled_out() -> None:
                     assert is_tree([0, *again.heads])
                     checked += 1
     assert checked > 10  # else the tests here would be about nothing
+
+
+def test_what_was_said_of_another_tree_goes() -> None:
+    """Its probabilities and its rank would be taken for those of the new tree."""
+    parser = random_parser(PSEUDO)
+    old = Sentence(["a", "b", "dog"], [0, 1, 1], deprels=["root", "x", "x"])
+    old.comments = ["# sent_id = 1", "# rank = 2", "# log_prob = -1.0000"]
+    for token, misc in zip(old.tokens, ["HeadProb=0.1", "A=b|HeadProb=0.2", "_"], strict=True):
+        token.misc = misc
+    for sentence in (old, next(read_conllu(StringIO(old.to_conllu())))):
+        [new] = parser.parse_stream([sentence], probs=False)
+        assert new.column("misc") == ["_", "A=b", "_"]
+        assert new.comments == ["# sent_id = 1"]
+    assert old.column("misc")[0] == "HeadProb=0.1"
 
 
 def test_probabilities_in_misc() -> None:

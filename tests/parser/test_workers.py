@@ -16,9 +16,9 @@ from tests.parser.models import SMALL, random_parser, sentence_of
 from treecrf.parser import workers as module
 from treecrf.parser.errors import ParserError
 from treecrf.parser.files import FileOptions
-from treecrf.parser.trees import with_written_probs
 from treecrf.parser.workers import parse_with_workers
 from treecrf.treebank import Sentence, TreebankError, files, read_conllu, write_conllu
+from treecrf.treebank.probs import with_written_probs
 
 CONFIG = replace(SMALL, loss="crf")
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -148,6 +149,16 @@ def test_k_below_one(family: str, k: int, backend: str) -> None:
         for ask in (crf.topk, crf.sample):
             with pytest.raises(ValueError, match=f"k must be at least 1, not {k}"):
                 ask(k)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_numbers_of_trees(family: str) -> None:
+    """NumPy's numbers do; so many that their ranks would not fit are refused."""
+    crf = random_problem(family, [2]).distribution()
+    torch.testing.assert_close(crf.topk(np.int64(2)), crf.topk(2))
+    assert crf.sample(np.int64(2)).shape[0] == 2
+    with pytest.raises(ValueError, match="k must be at most 2,097,152, not 2097153"):
+        crf.topk(2**21 + 1)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

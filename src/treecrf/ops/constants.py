@@ -1,8 +1,18 @@
-"""Minus infinity, and the constants of float64 that kernels take numbers apart with."""
+"""Minus infinity, the longest list of trees, and the constants of float64 in kernels."""
 
-__all__ = ["BIAS", "LN2_HIGH", "LN2_LOW", "LOG2_E", "MANTISSA_BITS", "NEGATIVE_INFINITY"]
+__all__ = [
+    "BIAS",
+    "LN2_HIGH",
+    "LN2_LOW",
+    "LOG2_E",
+    "MANTISSA_BITS",
+    "MOST_TREES",
+    "NEGATIVE_INFINITY",
+]
 
 NEGATIVE_INFINITY = float("-inf")
+
+MOST_TREES = 1 << 21  # in a list of the best ones: two ranks and an option are one int64
 
 # A float64 is 2^(exponent - BIAS) times a mantissa of so many bits.
 BIAS = 1023

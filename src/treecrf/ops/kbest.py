@@ -3,6 +3,7 @@
 import numpy as np
 
 from treecrf.ops.compiling import compiled
+from treecrf.ops.constants import MOST_TREES
 from treecrf.ops.lanes import Floats, Integers
 
 __all__ = [
@@ -25,8 +26,9 @@ Options = tuple[Integers, Integers, Floats]
 
 Heap = tuple[Floats, Integers]  # the scores and the choices of pairs, the best one first
 
-RANK_BITS = 21  # a choice is an option, a rank in its left cell and a rank in its right cell
-RANK_MASK = (1 << RANK_BITS) - 1
+# A choice is an option, a rank in its left cell and a rank in its right cell.
+RANK_BITS = MOST_TREES.bit_length() - 1
+RANK_MASK = MOST_TREES - 1
 
 
 @compiled

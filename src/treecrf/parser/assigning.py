@@ -12,13 +12,15 @@ from treecrf.parser.forms import Integers
 from treecrf.parser.trees import TreeNamer
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
+from treecrf.treebank.probs import without_probs
 
 __all__ = ["Assigner", "TreeArrays"]
 
 # What is said of a tree in comments.
 _LOG_PROB = "# log_prob = "
+_RANK = "# rank = "
 _CROSSING = "# decoder = mst (no projective tree has the heads that were kept)"
-_OWN_COMMENTS = (_LOG_PROB, _CROSSING)
+_OWN_COMMENTS = (_LOG_PROB, _RANK, _CROSSING)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,14 +66,16 @@ class Assigner:
                 named_heads,
                 deprels,
                 probs=None if probs is None else probs[words],
+                # What is said of a tree that it had before is not about this one.
+                misc=without_probs(sentence),
                 upos=None if tags is None else [self.upos[tag] for tag in tags[words]],
             )
-            # Those of a tree that it had before are not about this one.
             tree.comments = [
                 comment for comment in tree.comments if not comment.startswith(_OWN_COMMENTS)
             ]
             if arrays.log_probs is not None:
-                tree.comments.append(f"{_LOG_PROB}{arrays.log_probs[number]:.4f}")
+                log_prob = round(float(arrays.log_probs[number]), 4) + 0.0  # not -0.0
+                tree.comments.append(f"{_LOG_PROB}{log_prob:.4f}")
             if arrays.crossing is not None and arrays.crossing[number]:
                 tree.comments.append(_CROSSING)
             parsed.append(tree)

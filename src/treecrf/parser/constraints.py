@@ -51,9 +51,9 @@ FREE = Constraints()
 def kept_from(sentence: Sentence) -> Constraints:
     """The heads and labels that a sentence has already."""
     heads, deprels = sentence.heads, sentence.deprels
-    held = {word: head for word, head in enumerate(heads, 1) if head >= 0}
     return Constraints(
-        held=held, labels={word: deprels[word - 1] for word in held if deprels[word - 1] != "_"}
+        held={word: head for word, head in enumerate(heads, 1) if head >= 0},
+        labels={word: label for word, label in enumerate(deprels, 1) if label != "_"},
     )
 
 

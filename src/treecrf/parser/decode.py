@@ -140,7 +140,8 @@ def decode_best(
     if config.loss == "local":
         by_head = masked_heads(arc_scores, batch.lengths, allowed).softmax(2)
     ranked = []
-    for rank in range(k):
+    most = int((heads[:, :, 0] >= 0).sum(1).max())  # however many more are asked for
+    for rank in range(most):
         chosen = heads[:, rank]
         probs = by_head.gather(2, chosen.clamp(min=0).unsqueeze(2)).squeeze(2)
         ranked.append(_decoded(scorer, roles, batch, chosen, probs, log_probs[:, rank], None))

@@ -7,11 +7,11 @@ from typing import IO, TYPE_CHECKING, cast
 
 from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Decoder, InputKind
-from treecrf.parser.trees import with_written_probs
 from treecrf.treebank import Sentence
 from treecrf.treebank.documents import Document, document_file, read_documents
 from treecrf.treebank.files import File, open_source, read_chunks
 from treecrf.treebank.plain import look_at, parse_input, read_tokens, text_pieces
+from treecrf.treebank.probs import with_written_probs
 
 if TYPE_CHECKING:
     from treecrf.parser.predict import Parser

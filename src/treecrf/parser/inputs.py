@@ -3,11 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral
 
+from treecrf.ops.constants import MOST_TREES
 from treecrf.parser.errors import ParserError
 from treecrf.treebank import Sentence
 from treecrf.treebank.lines import find_fault
 
-__all__ = ["Words", "as_sentences", "as_text", "check_count", "check_text", "place_of"]
+__all__ = ["Words", "as_sentences", "as_text", "check_text", "checked_count", "place_of"]
 
 Words = Sequence[str] | Sentence
 
@@ -63,10 +64,11 @@ def as_text(pieces: Iterable[str]) -> Iterator[str]:
         yield piece
 
 
-def check_count(k: int) -> None:
-    """An error where there are no so many trees to list."""
-    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
-        raise ParserError(f"k is {k!r:.60}; it is how many trees to list, 1 or more")
+def checked_count(k: int) -> int:
+    """How many trees to list, as a plain number; an error where it is none."""
+    if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= MOST_TREES:
+        raise ParserError(f"k is {k!r:.60}; it is how many trees to list, 1 to {MOST_TREES:,}")
+    return int(k)
 
 
 def _a(thing: object) -> str:

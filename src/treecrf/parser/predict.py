@@ -28,7 +28,7 @@ from treecrf.parser.device import choose_device, fast_products
 from treecrf.parser.encoding import EncodedSentences, encode
 from treecrf.parser.errors import ParserError
 from treecrf.parser.gathering import Gathered, gather
-from treecrf.parser.inputs import Words, as_sentences, as_text, check_count, check_text, place_of
+from treecrf.parser.inputs import Words, as_sentences, as_text, check_text, checked_count, place_of
 from treecrf.parser.loss import TreeCRF, distribution, tempered
 from treecrf.parser.memory import check_memory
 from treecrf.parser.model import Network, Scorer
@@ -217,12 +217,11 @@ class Parser:
         self, sentences: Iterable[Words], k: int, *, keep_heads: bool = False
     ) -> Iterator[list[Sentence]]:
         """The k best trees of each sentence, best first; fewer where there are fewer."""
-        check_count(k)
+        k = checked_count(k)
         for sentence in as_sentences(sentences):
             limit = kept_from(sentence) if keep_heads else FREE
             limit.check(sentence)
-            if self.scorer.sibling_scores is not None:
-                check_memory(sentence, k)
+            check_memory(sentence, k, siblings=self.scorer.sibling_scores is not None)
             encoded = encode([sentence], self.vocabulary, self.config)
             batch, allowed = self._one_batch(encoded, [limit])
             ranked = []

@@ -4,10 +4,9 @@ from collections.abc import Collection, Sequence
 
 from treecrf.parser.config import Config
 from treecrf.parser.vocab import Vocabulary
-from treecrf.treebank import Sentence
 from treecrf.treebank.pseudoprojective import is_lifted, restore
 
-__all__ = ["TreeNamer", "with_written_probs"]
+__all__ = ["TreeNamer"]
 
 
 class TreeNamer:
@@ -34,13 +33,3 @@ class TreeNamer:
             return list(heads), [plain[number] for number in relations]
         labels = [self.relations[number] for number in relations]
         return restore(heads, labels, encoding=self.encoding, fixed=held)
-
-
-def with_written_probs(sentence: Sentence) -> Sentence:
-    """The sentence with the probability of each head in MISC, as `HeadProb=0.9876`."""
-    assert sentence.probs is not None
-    misc = []
-    for old, prob in zip(sentence.column("misc"), sentence.probs, strict=True):
-        kept = [item for item in old.split("|") if item != "_" and not item.startswith("HeadProb=")]
-        misc.append("|".join([*kept, f"HeadProb={prob:.4f}"]))
-    return sentence.with_tree(sentence.heads, sentence.deprels, probs=sentence.probs, misc=misc)

@@ -12,13 +12,13 @@ from treecrf.parser.config import Config
 from treecrf.parser.constraints import FREE, Constraints, kept_from
 from treecrf.parser.encoding import EncodedSentences, encode
 from treecrf.parser.errors import ParserError
-from treecrf.parser.trees import with_written_probs
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.corpus import Joins
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.scored import ScoredText, assemble
 from treecrf.treebank import Sentence, TreebankError
 from treecrf.treebank.plain import Input, parse_input
+from treecrf.treebank.probs import with_written_probs
 
 __all__ = ["FileJob", "Numbers", "Piece", "serve"]
 

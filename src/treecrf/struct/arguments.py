@@ -1,5 +1,7 @@
 """What the distributions accept: shapes, lengths, values, with errors that name the sentence."""
 
+from numbers import Integral
+
 import torch
 from torch import Tensor
 
@@ -44,10 +46,13 @@ def check_multiroot(multiroot: object) -> None:
         )
 
 
-def check_count(k: object) -> None:
-    """How many trees are asked for."""
-    if not isinstance(k, int) or isinstance(k, bool) or k < 1:
+def checked_count(k: int, *, most: int | None = None) -> int:
+    """How many trees are asked for, NumPy's whole numbers among them."""
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
         raise ValueError(f"k must be at least 1, not {k!r}: it is a whole number of trees")
+    if most is not None and k > most:
+        raise ValueError(f"k must be at most {most:,}, not {k!r}: longer lists are not made")
+    return int(k)
 
 
 def check_generator(generator: object) -> None:

@@ -15,7 +15,7 @@ from torch import Tensor
 from treecrf.ops import autograd
 from treecrf.ops.backend import Family, implementation
 from treecrf.ops.backpropagation import plain
-from treecrf.ops.constants import NEGATIVE_INFINITY
+from treecrf.ops.constants import MOST_TREES, NEGATIVE_INFINITY
 from treecrf.ops.masking import masked_and_shifted, usable_siblings
 from treecrf.struct import arguments
 
@@ -134,17 +134,17 @@ class TreeDistribution:
         return (self._cross_entropy(other, marginals) - own).to(self._arcs.dtype)
 
     def topk(self, k: int) -> tuple[Tensor, Tensor]:
-        """Scores `[batch, k]` and heads `[batch, k, N]` of the k best trees.
+        """Scores `[batch, k]` and heads `[batch, k, N]` of the k best trees, two million at most.
 
         Where fewer than k trees exist the scores are -inf and the heads -1.
         """
-        arguments.check_count(k)
+        k = arguments.checked_count(k, most=MOST_TREES)
         heads = self._kernels.topk(*self._detached, self.lengths, k, multiroot=self.multiroot)
         return self._scores_of(heads), heads
 
     def sample(self, k: int = 1, *, generator: torch.Generator | None = None) -> Tensor:
         """Heads `[k, batch, N]` of k independent draws."""
-        arguments.check_count(k)
+        k = arguments.checked_count(k)
         arguments.check_generator(generator)
         heads: Tensor = self._kernels.sample(
             *self._detached, self.lengths, k, multiroot=self.multiroot, generator=generator

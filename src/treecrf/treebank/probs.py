@@ -6,7 +6,17 @@ from typing import Literal, TypeAlias
 
 from treecrf.treebank.sentence import Sentence
 
-__all__ = ["SURE", "Certainty", "certainty", "head_probs", "heading", "log_prob", "rank"]
+__all__ = [
+    "SURE",
+    "Certainty",
+    "certainty",
+    "head_probs",
+    "heading",
+    "log_prob",
+    "rank",
+    "with_written_probs",
+    "without_probs",
+]
 
 Certainty: TypeAlias = Literal["sure", "likely", "unsure", "doubtful", "unlikely", "unknown"]
 
@@ -37,6 +47,28 @@ def head_probs(sentence: Sentence) -> list[float | None]:
         _checked(prob) if head >= 0 else None
         for prob, head in zip(given, sentence.heads, strict=True)
     ]
+
+
+def without_probs(sentence: Sentence) -> list[str] | None:
+    """MISC of each word without `HeadProb`, for another tree; None where no word has it."""
+    if not sentence.may_have("HeadProb="):
+        return None
+    return [_without_prob(misc) for misc in sentence.column("misc")]
+
+
+def with_written_probs(sentence: Sentence) -> Sentence:
+    """The sentence with the probability of each head in MISC, as `HeadProb=0.9876`."""
+    assert sentence.probs is not None
+    misc = []
+    for old, prob in zip(sentence.column("misc"), sentence.probs, strict=True):
+        kept = _without_prob(old)
+        misc.append(f"{'' if kept == '_' else f'{kept}|'}HeadProb={prob:.4f}")
+    return sentence.with_tree(sentence.heads, sentence.deprels, probs=sentence.probs, misc=misc)
+
+
+def _without_prob(misc: str) -> str:
+    kept = [item for item in misc.split("|") if not item.startswith("HeadProb=")]
+    return "|".join(kept) or "_"
 
 
 def log_prob(sentence: Sentence) -> float | None:
