@@ -57,6 +57,8 @@ def carry_out(
 def _carry_out(
     run: Run, store: Store, *, device: str, on_epoch: Callable[[Epoch], None] | None
 ) -> None:
+    for file in run.files:
+        file.check()
     folder = store.make_model_folder(run)
     beside: Mapping[str, Any] = {}
     if store.has_model(run):  # other data to parse, or to be scored otherwise
