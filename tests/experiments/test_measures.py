@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from experiments.convergence import Course
+from experiments.convergence import Course, length_notes
 from experiments.counting import count_parses, pack_gold, pack_system, unpack
 from experiments.files import to_json
 from experiments.measures import Measure, mark, measure, percentages
@@ -88,6 +88,15 @@ def test_the_course_of_several_seeds() -> None:
     assert course.las == course.peak == [15.0, 30.0, 30.0]
     assert course.spread == pytest.approx([50**0.5, 0, 200**0.5])
     assert (course.reached(30.0), course.reached(31.0)) == (2, None)
+
+
+def test_a_reader_is_told_where_curves_stop_early() -> None:
+    one, two, three = [1.0], [1.0, 2.0], [1.0, 2.0, 3.0]
+    assert length_notes({"Loc": [two, two], "Crf": [two, two]}) == []
+    notes = length_notes({"Loc": [two, three], "Crf": [three, one]})
+    assert len(notes) == 2
+    assert notes[0].endswith("all of its seeds have: up to epoch Loc 2, Crf 1.")
+    assert length_notes({"Loc": [two], "Crf": [one]}) == [notes[1]]
 
 
 def test_shares() -> None:
