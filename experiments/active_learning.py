@@ -97,10 +97,10 @@ def _check_size(options: Options, pool: Pool, runs: "Runs") -> None:
     own = options.own
     asked = max(count_heads(Pool.read(run.treebank.train.path)) for run in runs.values())
     asked += own.rounds * own.heads
-    if asked > (heads := sum(map(len, pool.gold))):
+    if asked > pool.heads:
         raise ExperimentError(
             f"--start, --heads and --rounds ask for {asked:,} heads, and {options.treebank.name} "
-            f"has {heads:,}; ask for fewer"
+            f"has {pool.heads:,}; ask for fewer"
         )
 
 

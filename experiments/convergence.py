@@ -1,7 +1,7 @@
 """How fast parsers learn: dev LAS by epoch of Loc, Crf and Crf2o."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from statistics import fmean, stdev
@@ -43,7 +43,8 @@ def run(options: Options) -> None:
     """Train the systems and follow their dev LAS."""
     runs = {s: [options.plan(s, seed) for seed in options.seeds] for s in SYSTEMS}
     results = options.finish(run for by_seed in runs.values() for run in by_seed)
-    courses = {s.name: Course.of([results[run].las for run in runs[s]]) for s in SYSTEMS}
+    by_system = {s.name: [results[run].las for run in runs[s]] for s in SYSTEMS}
+    courses = {name: Course.of(by_seed) for name, by_seed in by_system.items()}
     longest = max(len(course.las) for course in courses.values())
     stages = sorted({max(1, round(share * longest)) for share in STAGES})
     goal = courses[LOC.name].peak[-1]
@@ -74,6 +75,7 @@ def run(options: Options) -> None:
         notes=[
             f"The best dev LAS in percent up to an epoch, {of_seeds(options)}; and the "
             "first epoch with the best of Loc.",
+            *length_notes(by_system),
         ],
         draw=lambda: curves(
             {
@@ -87,6 +89,24 @@ def run(options: Options) -> None:
             bottom=_bottom(courses, longest),
         ),
     )
+
+
+def length_notes(by_system: Mapping[str, Sequence[Sequence[float]]]) -> list[str]:
+    """What a reader must know where trainings were of different lengths, as without --epochs."""
+    lengths = {name: [len(las) for las in by_seed] for name, by_seed in by_system.items()}
+    notes = []
+    if any(len(set(by_seed)) > 1 for by_seed in lengths.values()):
+        ends = ", ".join(f"{name} {min(by_seed)}" for name, by_seed in lengths.items())
+        notes.append(
+            "The seeds of a system were trained for different numbers of epochs, and its figures, "
+            "the best of Loc among them, are of those that all of its seeds have: up to epoch "
+            f"{ends}."
+        )
+    if len({min(by_seed) for by_seed in lengths.values()}) > 1:
+        notes.append(
+            "A system that ends earlier than an epoch of the table has its last best there."
+        )
+    return notes
 
 
 def _bottom(courses: dict[str, Course], longest: int) -> float:

@@ -75,8 +75,11 @@ def _side_by_side(runs: Sequence[Run], store: Store, *, device: str, jobs: int) 
     progress = _Progress(store)
     try:
         while running or (waiting and not failures):
-            while waiting and len(running) < jobs and not failures:
-                run = waiting.pop(0)
+            while len(running) < jobs and not failures:
+                run = _next_run(waiting, running)
+                if run is None:
+                    break
+                waiting.remove(run)
                 _announce(run, store)
                 running[run] = _Worker(run, store, device=device, jobs=jobs)
             time.sleep(0.1)
@@ -93,6 +96,12 @@ def _side_by_side(runs: Sequence[Run], store: Store, *, device: str, jobs: int) 
             worker.close()
     if failures:
         raise ExperimentError(failures[0])
+
+
+def _next_run(waiting: Iterable[Run], running: Iterable[Run]) -> Run | None:
+    """The first whose folder is free: runs with other names may be the same training."""
+    taken = {run.key for run in running}
+    return next((run for run in waiting if run.key not in taken), None)
 
 
 class _Progress:

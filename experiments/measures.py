@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from itertools import chain
 from statistics import fmean, stdev
 from typing import Any
 
@@ -55,17 +54,23 @@ def measure(
 ) -> dict[str, Measure]:
     """The metrics of a system by name, from its counts by seed and those of what it is compared to.
 
-    Seed i is compared with seed i: the sentences of all seeds are one long test.
+    Seeds parse the same sentences and err in the same ones, so that they are no more sentences: the
+    comparator swaps a sentence in all seeds or in none.
     """
     scores = [percentages(counts) for counts in by_seed]
     p_values: Mapping[str, float] = {}
     if baseline is not None:
-        comparison = compare_counts([*chain(*baseline)], [*chain(*by_seed)])
+        comparison = compare_counts(_over_seeds(baseline), _over_seeds(by_seed))
         p_values = {name: item.p for name, item in comparison.differences.items()}
     return {
         name: Measure(tuple(seed[name] for seed in scores), p_values.get(name))
         for name in scores[0]
     }
+
+
+def _over_seeds(by_seed: Sequence[Sequence[Counts]]) -> list[Counts]:
+    """The counts of each sentence in all seeds together."""
+    return [reduce(Counts.plus, sentence) for sentence in zip(*by_seed, strict=True)]
 
 
 def percentages(counts: Sequence[Counts]) -> dict[str, float]:

@@ -39,6 +39,7 @@ class Options:
     jobs: int
     base: Config
     embeddings: DataFile | None
+    transformer: DataFile | None
     punct: Punctuation
     own: argparse.Namespace
     """The options that this experiment alone has."""
@@ -73,6 +74,7 @@ class Options:
             embeddings=self.embeddings,
             punct=self.punct,
             init=init,
+            transformer=self.transformer,
         )
         self.runs.append(run)
         return run
@@ -140,6 +142,7 @@ def _options(
         raise ExperimentError(f"--epochs is 1 or more, not {own.epochs}")
     choose_device(own.device)  # an error now, not after the data has been read
     treebanks = find_treebanks(own.treebank) if several else [open_treebank(own.treebank[0])]
+    base = _base(own.config, own.set, own.epochs)
     return Options(
         experiment=experiment,
         command=shlex.join(["python", "-m", f"experiments.{experiment}", *arguments]),
@@ -148,8 +151,9 @@ def _options(
         seeds=_seeds(own.seeds),
         device=own.device,
         jobs=own.jobs,
-        base=_base(own.config, own.set, own.epochs),
+        base=base,
         embeddings=None if own.embeddings is None else DataFile.of(own.embeddings),
+        transformer=_transformer(base),
         punct=own.punct,
         own=own,
     )
@@ -176,3 +180,11 @@ def _base(source: str, settings: Sequence[str], epochs: int | None) -> Config:
         if getattr(changed, name) != getattr(Config(), name):
             raise ExperimentError(f"{name} is what experiments vary; it cannot be set for all")
     return changed
+
+
+def _transformer(base: Config) -> DataFile | None:
+    """The folder of the pretrained encoder; of one that is fetched, its name is all there is."""
+    folder = Path(base.transformer)
+    if base.encoder != "transformer" or not folder.is_dir():
+        return None
+    return DataFile.of_folder(folder)

@@ -120,19 +120,14 @@ def _scores(
             "training": run.training,
             "scores": {name: asdict(scores[name]) for name in METRICS},
         }
-        write_json(_path(options, run, segmentation), record)
+        write_json(options.store.raw_path(run, segmentation.name), record)
     return {name: Score(**score) for name, score in record["scores"].items()}
 
 
 def _record(options: Options, run: Run, segmentation: Segmentation) -> dict[str, Any] | None:
     """The JSON of a run over a segmentation; None where there is none of it."""
-    record = read_json(_path(options, run, segmentation))
+    record = read_json(options.store.raw_path(run, segmentation.name))
     return record if record is not None and run.is_of(record.get("training", {})) else None
-
-
-def _path(options: Options, run: Run, segmentation: Segmentation) -> Path:
-    name = f"{run.key}-raw-{segmentation.name}.json"
-    return options.store.record_path(run).with_name(name)
 
 
 def _extend(parser: argparse.ArgumentParser) -> None:

@@ -39,6 +39,14 @@ class Run:
     punct: Punctuation = "keep"
     init: "Run | None" = None
     """The run whose model this one starts from."""
+    transformer: DataFile | None = None
+    """The folder with the pretrained encoder, where the settings name one."""
+
+    @property
+    def files(self) -> list[DataFile]:
+        """All that it is trained from and scored on."""
+        parts = (*_parts(self.treebank), self.embeddings, self.transformer)
+        return [part for part in parts if part is not None]
 
     @property
     def label(self) -> str:
@@ -60,7 +68,11 @@ class Run:
             "mask": None if self.mask is None else asdict(self.mask),
         }
         # Runs that start from nothing are named as they were before there were others.
-        return training if self.init is None else training | {"init": self.init.key}
+        if self.init is not None:
+            training["init"] = self.init.key
+        if self.transformer is not None:
+            training["transformer"] = self.transformer.fingerprint
+        return training
 
     @property
     def key(self) -> str:
@@ -106,6 +118,7 @@ class Run:
             "embeddings": file(self.embeddings),
             "punct": self.punct,
             "init": None if self.init is None else self.init.to_dict(),
+            "transformer": file(self.transformer),
         }
 
     @classmethod
@@ -125,6 +138,7 @@ class Run:
             embeddings=file(data["embeddings"]),
             punct=data["punct"],
             init=None if data["init"] is None else cls.from_dict(data["init"]),
+            transformer=file(data["transformer"]),
         )
 
 

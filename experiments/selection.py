@@ -36,6 +36,11 @@ class Pool:
         self.gold = list(read_conllu(path))
         self.lifted = [project(sentence) for sentence in self.gold]
 
+    @property
+    def heads(self) -> int:
+        """How many there are to ask for; a treebank may be partial itself."""
+        return sum(len(self._words(place)) for place in range(len(self.gold)))
+
     def begin(self, sentences: int, *, seed: int) -> Annotated:
         """So many whole sentences, drawn at random."""
         return {place: self._words(place) for place in self._shuffled(seed)[:sentences]}
@@ -89,7 +94,7 @@ class Pool:
                     (place, word): prob
                     for place, analysis in self._analyses(annotated, parser)
                     for word, prob in enumerate(analysis.sentence.probs or [], 1)
-                    if word not in annotated.get(place, ())
+                    if word in self._words(place) - annotated.get(place, set())
                 }
                 for place, word in sorted(probs, key=lambda item: probs[item]):
                     yield place, {word}

@@ -1,7 +1,8 @@
 """What finished runs came to, in a folder: small JSON files to keep, and models beside them."""
 
+import contextlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,8 @@ from experiments.files import read_json, write_json
 from experiments.runs import Run
 from experiments.systems import decoders_of
 from experiments.treebanks import Split
-from treecrf.parser import checkpoint
+from treecrf.parser import ParserError, checkpoint, load_config
+from treecrf.parser.config import Config
 from treecrf.parser.options import Decoder
 from treecrf.treebank.counts import Counts
 
@@ -48,13 +50,24 @@ class Store:
     def record_path(self, run: Run) -> Path:
         return self.folder / "runs" / f"{run.key}.json"
 
+    def raw_path(self, run: Run, segmentation: str) -> Path:
+        """Where the scores of its model over a segmentation are."""
+        return self.folder / "runs" / f"{run.key}-raw-{segmentation}.json"
+
     def model_folder(self, run: Run) -> Path:
         return self.folder / "models" / run.key
 
     def has_model(self, run: Run) -> bool:
-        """Whether the trained model is there, and not only what it came to."""
+        """Whether the trained model is there, and not only what it came to.
+
+        A training that has not ended yet has weights too, the best so far, and its checkpoint.
+        """
+        folder = self.model_folder(run)
         return (
-            self.record(run) is not None and (self.model_folder(run) / checkpoint.WEIGHTS).is_file()
+            self.record(run) is not None
+            and (folder / checkpoint.WEIGHTS).is_file()
+            and not (folder / checkpoint.CHECKPOINT).exists()
+            and _has_ended(folder, run.config)
         )
 
     def load(self, run: Run) -> Result | None:
@@ -91,9 +104,9 @@ class Store:
         machine: Mapping[str, str],
         left_out: int,
         parses: Mapping[Split, Mapping[Decoder, list[Counts]]],
+        beside: Mapping[str, Any],
     ) -> None:
-        """Write what a run came to, beside what it came to on other data."""
-        before = self.record(run) or {"parses": {}}
+        """Write what a run came to, beside what the same model came to on other data."""
         packed = {
             self.parse_key(run, split): {"gold": pack_gold(next(iter(by_decoder.values())))}
             | {decoder: pack_system(counts) for decoder, counts in by_decoder.items()}
@@ -105,9 +118,15 @@ class Store:
             "machine": dict(machine),
             "left_out": left_out,
             "epochs": {name: list(values) for name, values in epochs.items()},
-            "parses": before["parses"] | packed,
+            "parses": {**beside, **packed},
         }
         write_json(self.record_path(run), record)
+
+    def drop_raw(self, run: Run) -> None:
+        """Remove the scores of a model that is gone: those of the next one may be others."""
+        path = self.raw_path(run, "*")
+        for scores in path.parent.glob(path.name):
+            scores.unlink()
 
     def make_model_folder(self, run: Run) -> Path:
         """The folder to train in; git does not see it."""
@@ -117,6 +136,25 @@ class Store:
         if not ignore.exists():
             ignore.write_text("*\n")
         return folder
+
+    @contextlib.contextmanager
+    def lock(self, run: Run) -> Iterator[None]:
+        """Hold the folder that a run is trained in; another process that has it is waited for."""
+        try:
+            import fcntl
+        except ModuleNotFoundError:  # Windows, where two commands are not to share a folder
+            yield
+            return
+        # It stays: whoever waits has this very file open.
+        with open(self.make_model_folder(run) / ".lock", "w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                print(f"waiting for another command that trains {run.label}", flush=True)
+                fcntl.flock(file, fcntl.LOCK_EX)
+            except OSError:  # a disk without locks
+                pass
+            yield
 
     def parse_key(self, run: Run, split: Split) -> str:
         """The parses of which data, scored how."""
@@ -128,3 +166,17 @@ def read_epochs(folder: Path) -> dict[str, list[float]]:
     lines = (folder / checkpoint.LOG).read_text(encoding="utf-8").splitlines()
     epochs = [json.loads(line) for line in lines]
     return {name: [round(epoch[name], 4) for epoch in epochs] for name in _COLUMNS}
+
+
+def _has_ended(folder: Path, config: Config) -> bool:
+    """Whether the log in a model folder is of a whole training with these settings."""
+    try:
+        if load_config(folder / checkpoint.CONFIG) != config:  # a default has changed since
+            return False
+        lines = (folder / checkpoint.LOG).read_text(encoding="utf-8").splitlines()
+    except (FileNotFoundError, ParserError):
+        return False
+    if not lines:
+        return False
+    last = json.loads(lines[-1])
+    return last["epoch"] >= config.epochs or last["epoch"] - last["best_epoch"] >= config.patience

@@ -28,6 +28,23 @@ class DataFile:
         except OSError as error:
             raise ExperimentError(f"{path}: {error.strerror}") from None
 
+    @classmethod
+    def of_folder(cls, folder: Path) -> "DataFile":
+        """The files of a folder under one name, without hidden ones and folders in it."""
+        files = [
+            path for path in sorted(folder.iterdir()) if path.is_file() and path.name[0] != "."
+        ]
+        content = "".join(f"{path.name} {cls.of(path).fingerprint}\n" for path in files)
+        return cls(folder, hashlib.sha256(content.encode()).hexdigest()[:16])
+
+    def check(self) -> None:
+        """An error where the content is another by now: what follows from it has the old name."""
+        now = self.of_folder(self.path) if self.path.is_dir() else self.of(self.path)
+        if now != self:
+            raise ExperimentError(
+                f"{self.path}: changed since the command began; give the command again"
+            )
+
 
 @dataclass(frozen=True, slots=True)
 class Treebank:

@@ -13,6 +13,7 @@ from experiments.reports import SIGNIFICANCE, publish
 from experiments.systems import CRF, CRF2O, LOC, LOC_MST
 from experiments.tables import markdown, measure_rows
 from experiments.treebanks import shared_split
+from treecrf.treebank.counts import Counts
 
 SYSTEMS = (LOC_MST, LOC, CRF, CRF2O)
 AVERAGE = "Avg."
@@ -38,8 +39,10 @@ def run(options: Options) -> None:
             baseline = None if system is LOC else counts[treebank, LOC]
             row[treebank.name] = measure(counts[treebank, system], baseline)["LAS"]
         # The average is of treebanks, each counting the same; the test is of all their sentences.
-        pooled = [[*chain(*counts[treebank, system])] for treebank in options.treebanks]
-        baseline = [[*chain(*counts[treebank, LOC])] for treebank in options.treebanks]
+        pooled, baseline = (
+            _joined([counts[treebank, each] for treebank in options.treebanks])
+            for each in (system, LOC)
+        )
         average = tuple(map(fmean, zip(*(item.values for item in row.values()), strict=True)))
         p = None if system is LOC else measure(pooled, baseline)["LAS"].p
         row[AVERAGE] = Measure(average, p)
@@ -65,6 +68,11 @@ def run(options: Options) -> None:
             {"": _differences(las, columns)}, xlabel=f"LAS on {split} above Loc, points", zero=True
         ),
     )
+
+
+def _joined(by_treebank: Sequence[Sequence[Sequence[Counts]]]) -> list[list[Counts]]:
+    """By seed, the sentences of all treebanks."""
+    return [[*chain(*by_seed)] for by_seed in zip(*by_treebank, strict=True)]
 
 
 def _differences(las: Measures, columns: Sequence[str]) -> Measures:

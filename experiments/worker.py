@@ -9,8 +9,9 @@ import json
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from benchmarks.timing import machine
 from experiments.counting import count_parses
@@ -48,21 +49,35 @@ def carry_out(
     run: Run, store: Store, *, device: str, on_epoch: Callable[[Epoch], None] | None = None
 ) -> None:
     """Do what is not done yet of a run, and write its record; tell of each epoch."""
+    with store.lock(run):
+        if not store.has_model(run) or store.load(run) is None:
+            _carry_out(run, store, device=device, on_epoch=on_epoch)
+
+
+def _carry_out(
+    run: Run, store: Store, *, device: str, on_epoch: Callable[[Epoch], None] | None
+) -> None:
+    for file in run.files:
+        file.check()
     folder = store.make_model_folder(run)
+    beside: Mapping[str, Any] = {}
     if store.has_model(run):  # other data to parse, or to be scored otherwise
         record = store.record(run)
         assert record is not None
         epochs, left_out, trained_on = (record[k] for k in ("epochs", "left_out", "machine"))
+        beside = record["parses"]
     else:
         init = None if run.init is None else store.model_folder(run.init)
         left_out = _train(run, folder, device, init=init, on_epoch=on_epoch)
         epochs, trained_on = read_epochs(folder), machine(choose_device(device))
+        store.drop_raw(run)
     store.save(
         run,
         epochs=epochs,
         machine=trained_on,
         left_out=left_out,
         parses=_parse(run, folder, device),
+        beside=beside,
     )
     # The model stays for what else is asked of it; what training goes on from is larger still.
     (folder / checkpoint.CHECKPOINT).unlink(missing_ok=True)

@@ -14,7 +14,7 @@ from experiments.selection import Pool, count_heads
 from tests.experiments.toys import OPTIONS, result_of, run
 from treecrf.parser import load, load_config
 from treecrf.parser.data import prepare
-from treecrf.treebank import read_conllu
+from treecrf.treebank import read_conllu, write_conllu
 
 
 def test_active_learning(treebank: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,6 +107,45 @@ def test_unsure_words_and_sentences_come_first(treebank: Path, out: Path) -> Non
     picked = pool.extend({}, 1, strategy="uncertain sentences", parser=parser, seed=1)
     entropies = [parser.distribution([each]).entropy.item() / len(each) for each in pool.gold]
     assert list(picked) == [entropies.index(max(entropies))]
+
+
+def test_nobody_is_asked_for_what_is_not_known(treebank: Path, out: Path, tmp_path: Path) -> None:
+    """A treebank that is partial itself has no more to give than its heads."""
+    run(active_learning.main, treebank, out, "--start", "6", "--heads", "40", "--rounds", "1")
+    first = Path(result_of(out / "made", "active_learning")["trained"][0]["record"])
+    parser = load(out / "models" / first.stem, device="cpu")
+    sentences = Pool(treebank / "train.conllu").lifted
+    for token in (token for sentence in sentences for token in sentence.tokens[::2]):
+        token.head, token.deprel = -1, "_"
+    write_conllu(sentences, tmp_path / "train.conllu")
+    pool = Pool(tmp_path / "train.conllu")
+    assert pool.heads == sum(len(sentence) // 2 for sentence in sentences)
+    for strategy in STRATEGIES:
+        chosen = pool.extend({}, 10**6, strategy=strategy, parser=parser, seed=1)
+        assert count_heads(chosen) == pool.heads
+        pool.write(chosen, tmp_path / "chosen.conllu")
+        assert count_heads(pool.read(tmp_path / "chosen.conllu")) == pool.heads
+
+
+def test_what_is_asked_for_does_not_follow_from_the_answer(
+    treebank: Path, out: Path, tmp_path: Path
+) -> None:
+    run(active_learning.main, treebank, out, "--start", "6", "--heads", "40", "--rounds", "1")
+    first = Path(result_of(out / "made", "active_learning")["trained"][0]["record"])
+    parser = load(out / "models" / first.stem, device="cpu")
+    pool = Pool(treebank / "train.conllu")
+    known = pool.extend(pool.begin(20, seed=1), 60, strategy="random words", parser=None, seed=1)
+    chains = [
+        sentence
+        if place in known
+        else sentence.with_tree([*range(len(sentence))], ["dep"] * len(sentence))
+        for place, sentence in enumerate(pool.gold)
+    ]
+    write_conllu(chains, tmp_path / "train.conllu")
+    other = Pool(tmp_path / "train.conllu")
+    for strategy in STRATEGIES:
+        chosen = pool.extend(known, 80, strategy=strategy, parser=parser, seed=1)
+        assert other.extend(known, 80, strategy=strategy, parser=parser, seed=1) == chosen
 
 
 def test_heads_for_a_score_lie_on_the_line() -> None:

@@ -8,6 +8,7 @@ from statistics import mean, stdev
 import pytest
 
 from experiments import convergence, gold_tags, main_table, partial, speed, subtrees, universal
+from experiments.convergence import length_notes
 from experiments.systems import SYSTEMS
 from tests.experiments.toys import OPTIONS, make_treebank, result_of, run
 from treecrf.parser import load
@@ -73,6 +74,20 @@ def test_a_second_call_trains_nothing(
     assert all(len(curve["las"]) == 2 for curve in curves.values())
     best = max(curves["Loc"]["las"])
     assert curves["Loc"]["las"][curves["Loc"]["reaches_best_of_loc"] - 1] == best
+    assert "different numbers of epochs" not in (out / "made" / "convergence.md").read_text()
+
+
+def test_convergence_says_where_seeds_stop(treebank: Path, out: Path) -> None:
+    stopping = ("--seeds", "1,2", "--set", "epochs=6", "--set", "patience=1")
+    run(convergence.main, treebank, out, *stopping)
+    content = result_of(out / "made", "convergence")
+    records = [json.loads((out / run["record"]).read_text()) for run in content["trained"]]
+    las = [record["epochs"]["las"] for record in records]
+    by_system = {name: las[2 * i : 2 * i + 2] for i, name in enumerate(content["curves"])}
+    for name, curve in content["curves"].items():
+        assert len(curve["las"]) == min(map(len, by_system[name]))
+    page = (out / "made" / "convergence.md").read_text()
+    assert all(note in page for note in length_notes(by_system))
 
 
 def test_partial_and_gold_tags(treebank: Path, out: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -13,7 +14,9 @@ import pytest
 import torch
 
 from experiments import jobs, main_table, universal
+from experiments.errors import ExperimentError
 from experiments.jobs import finish
+from experiments.options import start
 from experiments.runs import Mask, Run
 from experiments.store import Store
 from experiments.systems import LOC
@@ -129,6 +132,50 @@ def test_a_key_depends_on_all_that_a_result_depends_on(treebank: Path, tmp_path:
             run, treebank=replace(run.treebank)
         )
         assert [other for other in runs if other.is_of(run.training)] == [run]
+
+
+def test_a_key_depends_on_what_is_in_the_folder_of_a_transformer(
+    treebank: Path, tmp_path: Path
+) -> None:
+    (folder := tmp_path / "bert").mkdir()
+    given = ["--set", "encoder=transformer", "--set", f"transformer={folder}"]
+    runs = [planned(treebank)]
+    for name, content in (("config.json", "{}"), ("model.safetensors", "a"), ("vocab.txt", "a")):
+        (folder / name).write_text(content)
+        runs.append(planned(treebank, *given))
+    (folder / "model.safetensors").write_text("b")
+    runs.append(planned(treebank, *given))
+    assert len({run.key for run in runs}) == len(runs)
+    for run in runs:
+        assert [other for other in runs if other.is_of(run.training)] == [run]
+        assert Run.from_dict(json.loads(json.dumps(run.to_dict()))).key == run.key
+    (folder / ".cache").write_text("")
+    assert planned(treebank, *given).key == runs[-1].key
+    named = planned(treebank, "--set", "encoder=transformer", "--set", "transformer=of/hub")
+    assert named.transformer is None
+    assert "transformer" not in runs[0].training  # other runs have the names that they had
+
+
+def planned(treebank: Path, *arguments: str) -> Run:
+    """The first training of a command."""
+    runs: list[Run] = []
+    start(
+        "gold_tags",
+        None,
+        lambda options: runs.append(options.plan(LOC, 1)),
+        arguments=["--treebank", str(treebank), *arguments],
+    )
+    return runs[0]
+
+
+@pytest.mark.parametrize("name", ["train.conllu", "dev.conllu", "test.conllu"])
+def test_data_that_has_changed_since_is_not_used(treebank: Path, tmp_path: Path, name: str) -> None:
+    folder, store = shutil.copytree(treebank, tmp_path / "made"), Store(tmp_path / "out")
+    run = run_of(folder)
+    write_conllu(generate_treebank(20, seed=8), folder / name)
+    with pytest.raises(ExperimentError, match=f"{name}: changed since the command began; give"):
+        carry_out(run, store, device="cpu")
+    assert store.load(run) is None
 
 
 def test_a_setting_that_is_new_leaves_old_runs_valid(treebank: Path) -> None:
