@@ -90,9 +90,10 @@ def to_rows(measures: dict[Split, Measures], metrics: Sequence[str]) -> list[dic
 
 def spread_note(options: Options) -> str:
     """What the figures of a table are."""
+    left_out = "" if options.punct == "keep" else " Punctuation is left out."
     if len(options.seeds) == 1:
-        return f"Percent, {of_seeds(options)}."
-    return f"Percent: {of_seeds(options)} ± their standard deviation."
+        return f"Percent, {of_seeds(options)}.{left_out}"
+    return f"Percent: {of_seeds(options)} ± their standard deviation.{left_out}"
 
 
 def of_seeds(options: Options) -> str:

@@ -18,7 +18,9 @@ from experiments.treebanks import DataFile, Treebank, find_treebanks, open_treeb
 from treecrf.parser.config import Config
 from treecrf.parser.device import choose_device
 from treecrf.parser.presets import load_config
+from treecrf.treebank import read_conllu
 from treecrf.treebank.options import Punctuation
+from treecrf.treebank.punctuation import punctuation
 
 __all__ = ["Options", "start"]
 
@@ -142,6 +144,9 @@ def _options(
         raise ExperimentError(f"--epochs is 1 or more, not {own.epochs}")
     choose_device(own.device)  # an error now, not after the data has been read
     treebanks = find_treebanks(own.treebank) if several else [open_treebank(own.treebank[0])]
+    if own.punct != "keep":
+        for treebank in treebanks:
+            _check_punctuation(treebank, own.punct)
     base = _base(own.config, own.set, own.epochs)
     return Options(
         experiment=experiment,
@@ -157,6 +162,16 @@ def _options(
         punct=own.punct,
         own=own,
     )
+
+
+def _check_punctuation(treebank: Treebank, punct: Punctuation) -> None:
+    """An error where nothing would be left out, which tables would say was."""
+    for part in treebank.splits.values():
+        if not any(any(punctuation(sentence, punct)) for sentence in read_conllu(part.path)):
+            raise ExperimentError(
+                f"{part.path}: by --punct {punct} no word is punctuation; "
+                + ("unicode goes by the form of words" if punct == "tag" else "leave it out")
+            )
 
 
 def _seeds(text: str) -> tuple[int, ...]:

@@ -9,11 +9,13 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 
 from experiments import jobs, main_table, universal
+from experiments.comparison import spread_note
 from experiments.errors import ExperimentError
 from experiments.jobs import finish
 from experiments.options import start
@@ -265,6 +267,18 @@ def test_options_that_cannot_be(
     given = ["--treebank", str(treebank), "--out", str(tmp_path), *options]
     assert main_table.main(given) == 2
     assert capsys.readouterr().err == f"experiments.main_table: {problem}\n"
+
+
+def test_punctuation_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A table that says it is left out must not be one with all of it, for want of other tags."""
+    row = "1\tJa\tja\tINTJ\tITJ\t_\t0\troot\t_\t_\n2\t.\t.\tPUNCT\t$.\t_\t1\tpunct\t_\t_\n\n"
+    for name in ("train.conllu", "dev.conllu"):
+        (tmp_path / name).write_text(row)
+    given = ["--treebank", str(tmp_path), "--out", str(tmp_path), "--punct", "tag"]
+    assert main_table.main(given) == 2
+    assert "by --punct tag no word is punctuation; unicode goes by" in capsys.readouterr().err
+    note = spread_note(SimpleNamespace(seeds=(1,), punct="tag"))  # type: ignore[arg-type]
+    assert note.endswith(" Punctuation is left out.")
 
 
 def test_folders_that_are_no_treebank(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -34,6 +34,7 @@ WORDS = ["the", "dog", "café"]
 def test_glove() -> None:
     check(GLOVE, WORDS)
     check(GLOVE.rstrip(b"\n"), WORDS)
+    check(GLOVE.replace(b" ", b"\t"), WORDS)
 
 
 def test_word2vec_and_fasttext_have_a_header() -> None:
@@ -92,7 +93,7 @@ def test_files_of_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
         (GLOVE + b"cat 1 2\n", ":4: 2 numbers, not 3"),
         (b"\n" + GLOVE + b"\ncat 1 2\n", ":6: 2 numbers, not 3"),
         (GLOVE + b"cat\n", ":4: 0 numbers, not 3"),
-        (b"word\n", ":1: 0 numbers"),
+        (b"word\n", ":1: no numbers; a line of vectors"),
         (GLOVE + b"cat 1 2 x\ncow 1 2 3\n", ":4: .*'x'"),
         (GLOVE + b"cat 1 nan 2\ncow 1 2 x\n", ":4: a number is not finite"),
         (GLOVE + b"cat 1 2 inf\n", ":4: a number is not finite"),

@@ -206,6 +206,16 @@ def test_what_is_meant_to_be_conllu_is_no_plain_text(text: str, line: int) -> No
     assert error.value.line == line
 
 
+def test_comments_alone_in_a_file_that_is_called_a_treebank(tmp_path: Path) -> None:
+    for name, sentences in (("notes.txt", 1), ("part.conllu", None)):
+        (tmp_path / name).write_text("# a comment\n")
+        if sentences is not None:
+            assert len(list(read_sentences(tmp_path / name))) == sentences
+        else:
+            with pytest.raises(TreebankError, match="ends inside a sentence"):
+                list(read_sentences(tmp_path / name))
+
+
 @pytest.mark.parametrize(("text", "sentences"), PLAIN.values(), ids=PLAIN)
 def test_plain_text_is_read_as_such(text: str, sentences: int) -> None:
     found = list(read_sentences(io.BytesIO(text.encode())))

@@ -19,9 +19,9 @@ _BLOCK = 10_000  # lines that are turned into numbers at once
 def read_vectors(source: File) -> tuple[list[str], Tensor]:
     """The words of a file and their vectors `[1 + word, feature]` in half precision.
 
-    Row 0 is for words that are not in it. A line is a word and its numbers, with spaces between
-    them; a first line of two whole numbers (word2vec, fastText) is a header. All numbers are scaled
-    to a standard deviation of 1. A word that comes twice keeps its first vector.
+    Row 0 is for words that are not in it. A line is a word and its numbers, with spaces or tabs
+    between them; a first line of two whole numbers (word2vec, fastText) is a header. All numbers
+    are scaled to a standard deviation of 1. A word that comes twice keeps its first vector.
     """
     words: dict[str, int] = {}
     blocks: list[np.ndarray] = []
@@ -31,12 +31,14 @@ def read_vectors(source: File) -> tuple[list[str], Tensor]:
         while block := list(islice(lines, _BLOCK)):
             rows: dict[int, list[str]] = {}
             for number, line in block:
-                fields = line.rstrip().split(" ")
+                fields = line.rstrip().replace("\t", " ").split(" ")
                 if not size and len(fields) == 2 and all(part.isdecimal() for part in fields):
                     size = int(fields[1])
                     continue
                 size = size or len(fields) - 1
-                if len(fields) <= size or size < 1:
+                if size < 1:
+                    raise _problem(name, number, "no numbers")
+                if len(fields) <= size:
                     raise _problem(name, number, f"{len(fields) - 1} numbers, not {size}")
                 word = " ".join(fields[:-size])  # a few words of GloVe have spaces in them
                 if word not in words:
@@ -81,5 +83,6 @@ def _finite(rows: list[list[str]]) -> np.ndarray:
 
 def _problem(name: str, line: int, problem: str) -> ParserError:
     return ParserError(
-        f"{name}:{line}: {problem}; a line of vectors is a word and its numbers, spaces between"
+        f"{name}:{line}: {problem}; a line of vectors is a word and its numbers, spaces or tabs "
+        "between"
     )

@@ -149,7 +149,7 @@ def find_input(chunks: Iterator[bytes], name: str) -> tuple[Input, Iterator[byte
 
     The first line that is neither empty nor a comment decides: in CoNLL-U it has ten columns, or an
     id in the first of them, and then what else is wrong with it is named. Where the first 64 KiB
-    have no such line, a tab in them makes it CoNLL-U.
+    have no such line, a tab in them makes it CoNLL-U, or the name of the file.
     """
     taken: list[bytes] = []
     left = _LOOK_AT
@@ -164,4 +164,5 @@ def find_input(chunks: Iterator[bytes], name: str) -> tuple[Input, Iterator[byte
                 is_row = line.count(b"\t") == 9 or _ID.match(line)
                 return "conllu" if is_row else "tokens", chain(taken, chunks)
     has_tab = b"\t" in b"".join(taken)[:_LOOK_AT]
-    return "conllu" if has_tab else "tokens", chain(taken, chunks)
+    named = name.endswith((".conllu", ".conllu.gz"))
+    return "conllu" if has_tab or named else "tokens", chain(taken, chunks)
