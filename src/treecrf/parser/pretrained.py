@@ -135,16 +135,18 @@ def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
         from transformers import AutoModel, AutoTokenizer
     try:
         with tempfile.TemporaryDirectory() as folder:
-            model, found = AutoModel.from_pretrained(name, output_loading_info=True)
+            model, found = AutoModel.from_pretrained(
+                name, output_loading_info=True, ignore_mismatched_sizes=True
+            )
             model.config.save_pretrained(folder)
             AutoTokenizer.from_pretrained(name).save_pretrained(folder)
             pretrained = load_pretrained(Path(folder))
-    except (OSError, ValueError, RuntimeError) as error:
-        if isinstance(error, ParserError):
-            raise
+    except ParserError:
+        raise
+    except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise ParserError(f"no encoder is to be had by the name {name}: {reason}") from None
-    # What is missing has numbers at random in the model, so that it is not missing below.
+    # What is missing or misshapen has numbers at random in the model.
     missing = {*found["missing_keys"], *(key for key, *_ in found.get("mismatched_keys", ()))}
     weights = {key: value for key, value in model.state_dict().items() if key not in missing}
     if pretrained.native:
@@ -163,7 +165,7 @@ def take_encoder_weights(encoder: nn.Module, weights: Mapping[str, Tensor], name
     for key, own in encoder.state_dict().items():
         value = weights.get(key)
         if value is None or value.shape != own.shape:
-            found = "none" if value is None else f"the shape {(*value.shape,)}"
+            found = "none such" if value is None else f"the shape {(*value.shape,)}"
             raise ParserError(
                 f"{name}: its config.json asks for {key} in the shape {(*own.shape,)}, and the "
                 f"weights have {found}; take both files from one encoder"
