@@ -66,7 +66,7 @@ class Pretrained:
         if self.native:
             return BertEncoder(BertShape.from_transformers(self.config), dropout=dropout)
         with tempfile.TemporaryDirectory() as folder:
-            self.write(Path(folder))
+            (Path(folder) / "config.json").write_bytes(self.files["config.json"])
             return HuggingFaceEncoder(Path(folder), dropout=dropout)
 
     def write(self, folder: Path) -> None:
