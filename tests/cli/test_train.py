@@ -1,6 +1,7 @@
 """`treecrf train` from end to end: what it writes and prints, its options, what it refuses."""
 
 import json
+import os
 import re
 from pathlib import Path
 
@@ -315,6 +316,15 @@ def test_devices_that_are_not_there(data: tuple[object, ...], out: Path) -> None
     assert line == "this torch finds no CUDA device 'cuda:99'; use the device cpu"
     line = problem("train", *data, "--device", "gpu", "--out", out)
     assert line == "no device is called 'gpu'; try cpu, cuda or cuda:1"
+
+
+def test_what_can_be_read_once_trains_no_segmenter(data: tuple[object, ...], out: Path) -> None:
+    for option, source in (("--train", os.devnull), ("--dev", "-")):
+        line = misuse("train", *data, option, source, *ONE_EPOCH, "--segmenter", "--out", out)
+        assert line == (
+            f"--segmenter reads the data again, and {source} can be read once: make a file of it"
+        )
+    assert not out.exists()
 
 
 def test_options_that_do_not_go_together(data: tuple[object, ...], out: Path) -> None:

@@ -64,14 +64,16 @@ def test_a_wrong_score_is_a_difference() -> None:
             weight.copy_(before)
 
 
-@pytest.mark.parametrize("layers", [0, 1])
+@pytest.mark.parametrize(("layers", "mixed"), [(0, 4), (1, 4), (0, 9)])  # it has no 9 to mix
 def test_scores_of_a_bert_are_those_of_torch(
     layers: int,
+    mixed: int,
     bert: Path,  # noqa: F811
     small_treebank: Path,  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    config = config_for(bert, lstm_layers=layers, predict_upos=True, tags="upos")
+    settings = {"lstm_layers": layers, "mix_layers": mixed, "predict_upos": True, "tags": "upos"}
+    config = config_for(bert, **settings)
     folder = trained(tmp_path / "model", small_treebank, config)
     path, difference = export_onnx(folder)
     assert path == folder / "model.onnx"

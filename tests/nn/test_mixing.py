@@ -15,6 +15,15 @@ def test_a_mix_starts_as_the_mean_of_the_last_layers() -> None:
     torch.testing.assert_close(mix(states), 2 * states[4])
 
 
+def test_where_there_are_few_layers_all_are_mixed() -> None:
+    states = [torch.randn(2, 3, 4) for _ in range(2)]
+    mix = LayerMix(4)
+    torch.testing.assert_close(mix(states), torch.stack(states).mean(0))
+    with torch.no_grad():
+        mix.weights.copy_(torch.tensor([90.0, 80.0, 0.0, 50.0]))
+    torch.testing.assert_close(mix(states), states[1])
+
+
 def test_tokens_have_the_mean_of_their_pieces() -> None:
     pieces = torch.randn(5, 3)
     mean = mean_by_token(pieces, torch.tensor([1, 0, 1, 2, 1]), 3)

@@ -11,6 +11,7 @@ from tests.parser.folders import parser_of
 from tests.parser.models import VOCABULARY, random_scorer, with_loss
 from treecrf.parser import Parser, checkpoint
 from treecrf.parser.errors import ParserError
+from treecrf.parser.replacing import remove_model
 
 WORDS = [["a", "dog", "?"], ["c", "b", "a", "dog"]]
 
@@ -79,7 +80,7 @@ def test_a_missing_file_is_noticed(folder: Path) -> None:
 
 
 def test_a_model_that_is_removed_leaves_no_weights(folder: Path) -> None:
-    checkpoint.remove_model(folder)
+    remove_model(folder)
     assert not list(folder.glob("model*"))
 
 

@@ -44,6 +44,15 @@ def test_steps_lower_the_loss() -> None:
             assert float(training_loss(scorer, batch, CONFIG)) < 0.7 * before
 
 
+def test_vectors_that_never_change_are_kept_once() -> None:
+    vectors = torch.randn(4, 3, dtype=torch.float64)
+    optimisation = Optimisation(random_scorer(CONFIG, vectors=vectors), CONFIG, epoch_steps=2)
+    for scorer in (optimisation.scorer, optimisation.averaged):
+        assert scorer.reader.words.vectors.data_ptr() == vectors.data_ptr()
+    own = [p.data_ptr() for p in optimisation.scorer.parameters()]
+    assert set(own).isdisjoint(p.data_ptr() for p in optimisation.averaged.parameters())
+
+
 def shares(config: Config, steps: int) -> list[float]:
     """What each step multiplies the learning rate by; without means Adam moves by that rate."""
     config = replace(config, beta1=0.0, beta2=0.0, clip=0.0)

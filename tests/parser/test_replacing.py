@@ -125,6 +125,15 @@ def test_a_model_that_cannot_be_put_in_place_leaves_the_old_one(
     assert [path.name for path in folder.parent.iterdir()] == ["model"]
 
 
+def test_a_model_that_a_killed_process_left_aside_is_found(folder: Path) -> None:
+    aside = folder.with_name(".model.0123abcd.old")
+    folder.rename(aside)
+    with pytest.raises(ParserError, match=rf"model: saving was cut short, .* is now {aside}"):
+        load(folder, device="cpu")
+    aside.rename(folder)
+    assert_same_trees(load(folder, device="cpu"), parser_of())
+
+
 def test_a_crash_while_a_file_is_written_leaves_the_old_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from tests.parser.models import SMALL
-from treecrf.parser import ParserError, load
+from treecrf.parser import ParserError, checkpoint, load
 from treecrf.parser.checkpoint import load_weights
 from treecrf.parser.config import Config
 from treecrf.parser.setup import base_config, set_up
@@ -86,6 +86,38 @@ def test_a_model_is_overwritten_when_the_new_one_can_begin(model: Path, treebank
     train(set_up_in(model, treebank, config, overwrite=True), model)
     assert load(model, device="cpu").config == config
     assert content(model).keys() == before.keys()
+
+
+@pytest.mark.parametrize("failure", ["no epochs", "interrupted", "full disk"])
+def test_a_model_stays_until_an_epoch_has_made_another(
+    failure: str, model: Path, treebank: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = content(model)
+    config = replace(CONFIG, seed=2, epochs=0 if failure == "no epochs" else 9)
+    training = set_up_in(model, treebank, config, overwrite=True)
+
+    def stop(_: object) -> None:
+        assert content(model) == before
+        raise KeyboardInterrupt
+
+    def fill(*_: object) -> None:
+        raise OSError("no space left on device")
+
+    if failure == "interrupted":
+        training.on_step = stop
+    elif failure == "full disk":
+        monkeypatch.setattr(checkpoint, "save_checkpoint", fill)
+    with pytest.raises((ParserError, OSError, KeyboardInterrupt)):
+        train(training, model)
+    assert content(model) == before
+
+
+def test_what_a_killed_run_was_to_put_in_place_goes(model: Path, treebank: Path) -> None:
+    (model / ".0123abcd.new").mkdir()
+    (model / ".0123abcd.new" / "config.toml").write_text("")
+    longer = replace(CONFIG, epochs=2)
+    train(set_up_in(model, treebank, longer, resume=True), model, resume=True)
+    assert not list(model.glob(".*"))
 
 
 def test_other_files_of_the_folder_stay(treebank: Path, tmp_path: Path) -> None:

@@ -249,6 +249,52 @@ def test_training_ends_when_the_time_is_up(treebank: Path, tmp_path: Path) -> No
             train(training, tmp_path / "none", resume=True)
 
 
+class Clock:
+    """Time that passes when told to, and a little whenever it is asked for."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def perf_counter(self) -> float:
+        self.now += 1e-3
+        return self.now
+
+
+@pytest.mark.parametrize("share", [float("inf"), 1e-9])  # each epoch is written, or the first
+def test_training_that_the_time_cut_goes_on_as_if_it_had_not(
+    share: float, treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run, "_WRITING_SHARE", share)
+    finish(treebank, tmp_path / "straight")
+    clock, folder = Clock(), tmp_path / "cut"
+    monkeypatch.setattr("treecrf.parser.train.time", clock)
+    training = start(treebank, folder)
+    training.max_minutes = 1
+
+    def be_late(epoch: Epoch) -> None:
+        clock.now += 1000 * (epoch.epoch == 2)
+
+    training.on_epoch = be_late
+    last = train(training, folder)
+    assert last.epoch == 2  # without the third, of which a batch was done
+    assert log_of(folder) == log_of(tmp_path / "straight")[:2]
+    parser = load(folder, device="cpu")
+    assert parser.parse_tokens([["a"]])[0].heads == [0]
+    finish(treebank, folder, resume=True)
+    assert_same_run(tmp_path / "straight", folder)
+
+
+def test_the_first_epoch_is_whole_however_late(treebank: Path, tmp_path: Path) -> None:
+    training = start(treebank, tmp_path / "late")
+    training.max_minutes = 1e-9
+    train(training, tmp_path / "late")
+    finish(treebank, tmp_path / "straight", replace(CONFIG, epochs=1))
+    assert log_of(tmp_path / "late") == log_of(tmp_path / "straight")
+    finish(treebank, tmp_path / "late", resume=True)
+    finish(treebank, tmp_path / "straight", resume=True)
+    assert_same_run(tmp_path / "straight", tmp_path / "late")
+
+
 def test_a_loss_that_is_no_number_is_an_error(treebank: Path, tmp_path: Path) -> None:
     config = replace(CONFIG, learning_rate=1e30, clip=0.0)
     with pytest.raises(ParserError, match=r"the loss of epoch \d is (nan|inf): try a smaller"):

@@ -1,6 +1,5 @@
 """Parsers that read with a pretrained transformer: ours in the shape of BERT, and any other."""
 
-import json
 import shutil
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import torch
 from safetensors.torch import save_file
 
 import treecrf
+from tests.parser.encoders import config_for, make_bert, make_roberta
 from treecrf.nn.byte_linear import ByteLinear
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
@@ -21,10 +21,7 @@ from treecrf.treebank import write_conllu
 from treecrf.treebank.generator import generate_treebank
 
 transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
-
-SIZES = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2}
-SIZES |= {"intermediate_size": 24, "max_position_embeddings": 24}
+pytest.importorskip("tokenizers")
 
 
 @pytest.fixture(scope="module")
@@ -36,55 +33,12 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A BERT with weights at random, in the files that Hugging Face has."""
-    folder = tmp_path_factory.mktemp("bert")
-    letters = "abcdefghijklmnopqrstuvwxyz.,'"
-    pieces = [
-        "[PAD]",
-        "[UNK]",
-        "[CLS]",
-        "[SEP]",
-        "the",
-        "man",
-        *letters,
-        *(f"##{c}" for c in letters),
-    ]
-    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n")
-    (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": True}))
-    torch.manual_seed(1)
-    config = transformers.BertConfig(vocab_size=len(pieces), **SIZES)
-    transformers.BertModel(config).save_pretrained(folder)
-    return folder
+    return make_bert(tmp_path_factory.mktemp("bert"))
 
 
 @pytest.fixture(scope="module")
 def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A RoBERTa, whose pieces are bytes and whose positions begin at 2."""
-    folder = tmp_path_factory.mktemp("roberta")
-    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
-    letters = tokenizers.pre_tokenizers.ByteLevel.alphabet()
-    pieces = {piece: number for number, piece in enumerate([*special, *sorted(letters)])}
-    model = tokenizers.models.BPE(vocab=pieces, merges=[], unk_token="<unk>")
-    tokenizer = tokenizers.Tokenizer(model)
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=True)
-    names = {"cls_token": "<s>", "sep_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
-    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(
-        folder
-    )
-    torch.manual_seed(1)
-    config = transformers.RobertaConfig(vocab_size=len(pieces), **SIZES)
-    transformers.RobertaModel(config).save_pretrained(folder)
-    return folder
-
-
-def config_for(encoder: Path, **changes: object) -> Config:
-    settings = {
-        "encoder": "transformer",
-        "transformer": str(encoder),
-        "epochs": 1,
-        "lstm_layers": 0,
-    }
-    return PRESETS["tiny"].changed(settings | changes)
+    return make_roberta(tmp_path_factory.mktemp("roberta"))
 
 
 def trained(folder: Path, treebank: Path, config: Config) -> Path:

@@ -63,7 +63,8 @@ def train(
         bool, typer.Option("--overwrite", help="Train anew, though --out has a model.")
     ] = False,
     max_minutes: Annotated[
-        float | None, typer.Option(metavar="N", help="Stop after so many minutes.")
+        float | None,
+        typer.Option(metavar="N", help="Stop after so many minutes, but not before one epoch."),
     ] = None,
     device: Device = "auto",
 ) -> None:
@@ -79,6 +80,10 @@ def train(
         raise typer.BadParameter("--max-minutes is more than 0: there is no training in no time")
     if init is not None and embeddings is not None:
         raise typer.BadParameter("--init brings its own word vectors; it takes no --embeddings")
+    if segmenter and (pipe := next((file for file in (*train, dev) if not _is_kept(file)), None)):
+        raise typer.BadParameter(
+            f"--segmenter reads the data again, and {pipe} can be read once: make a file of it"
+        )
     from treecrf.parser import load_config, set_up
     from treecrf.parser.ranks import joined
     from treecrf.parser.setup import base_config
@@ -109,8 +114,16 @@ def train(
         if segmenter and ranks.leads:
             _train_segmenter(train, dev, out, training)
     except KeyboardInterrupt:
-        typer.echo("interrupted; --resume goes on with it", err=True)
+        resumable = "--resume goes on with it"
+        if overwrite:
+            resumable += " from the first epoch on, before which the old model is still there"
+        typer.echo(f"interrupted; {resumable}", err=True)
         raise typer.Exit(130) from None
+
+
+def _is_kept(file: str) -> bool:
+    """Whether what was read of a file can be read again; one that is not there is told later."""
+    return file != "-" and (Path(file).is_file() or not Path(file).exists())
 
 
 def _train_parser(training: "Training", out: Path, *, device: str, resume: bool) -> None:
@@ -145,7 +158,10 @@ def _why_ended(training: "Training", last: "Epoch") -> str:
         since = last.epoch - last.best_epoch
         reason = f"no new best in {since} epochs; --set patience=N goes on after as many as N"
     else:
-        reason = f"{last.seconds / 60:.1f} minutes are over; a larger --max-minutes goes on"
+        reason = (
+            f"after {last.seconds / 60:.1f} minutes there is no time for another epoch; a larger "
+            "--max-minutes goes on"
+        )
     return f"this training had ended already: {reason}"
 
 

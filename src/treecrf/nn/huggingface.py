@@ -12,11 +12,16 @@ __all__ = ["HuggingFaceEncoder", "HuggingFacePieces"]
 class HuggingFaceEncoder(nn.Module):
     """Any encoder that `transformers` can make from a `config.json`."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, dropout: float) -> None:
         super().__init__()
         from transformers import AutoConfig, AutoModel
 
-        self.model: Any = AutoModel.from_config(AutoConfig.from_pretrained(folder))
+        config: Any = AutoConfig.from_pretrained(folder)
+        for name, value in config.to_dict().items():
+            # Each family has its own names for them: hidden_dropout_prob, attention_dropout, ...
+            if "dropout" in name and isinstance(value, float):
+                setattr(config, name, dropout)
+        self.model: Any = AutoModel.from_config(config)
         if hasattr(self.model, "pooler"):
             self.model.pooler = None  # it is for whole texts, and would never be trained
 

@@ -17,9 +17,13 @@ class LayerMix(nn.Module):
     def forward(self, states: list[Tensor]) -> Tensor:
         """One tensor from states of the same shape, of which the last ones are mixed."""
         last = states[-len(self.weights) :]
-        shares = self.weights.softmax(0)
+        shares = self.shares(len(last))
         mixed = sum(share * state for share, state in zip(shares, last, strict=True))
         return self.scale * mixed
+
+    def shares(self, states: int) -> Tensor:
+        """What each of so many last states is multiplied by; there may be fewer than weights."""
+        return self.weights[-states:].softmax(0)
 
 
 def mean_by_token(pieces: Tensor, token: Tensor, tokens: int) -> Tensor:

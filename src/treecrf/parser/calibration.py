@@ -40,8 +40,9 @@ class Fit:
 def fit_temperature(parser: Parser, sentences: Iterable[Sentence]) -> Fit:
     """The temperature that makes the heads of held-out sentences most probable.
 
-    Sentences count that have whole trees which the model could give. The temperature is one in the
-    place of the model's own, not on top of it.
+    Sentences count in which every word has a head; of a model that sums over projective trees, only
+    those that have such a tree. The temperature is one in the place of the model's own, not on top
+    of it.
     """
     config, device = parser.config, parser.device
     whole = [s for s in sentences if 0 < len(s) <= _LONGEST and min(s.heads) >= 0]

@@ -1,5 +1,6 @@
 """Model folders and checkpoints on disk: safetensors, TOML and JSON, whole or not at all."""
 
+import glob
 import hashlib
 import json
 import os
@@ -11,30 +12,23 @@ from typing import Any
 from torch import Tensor
 
 from treecrf.nn.compact import Stored, compacted, restored, shards
-from treecrf.nn.storage import (
-    StorageError,
-    load_tensors,
-    remove_temporary,
-    replace_file,
-    save_tensors,
-)
+from treecrf.nn.storage import StorageError, load_tensors, replace_file, save_tensors
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.presets import load_config
-from treecrf.parser.pretrained import Pretrained, copy_description, load_pretrained
+from treecrf.parser.pretrained import Pretrained, load_pretrained
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.segment.segmenter import Segmenter
 
 __all__ = [
-    "clean_up",
     "damaged",
+    "has_model",
     "load_checkpoint",
     "load_settings",
     "load_vectors",
     "load_weights",
     "model_digest",
-    "remove_model",
     "replace_file",
     "save_checkpoint",
     "save_compact",
@@ -68,7 +62,7 @@ def save_settings(
     """Write what a model is besides its weights; it does not change while it is trained."""
     folder.mkdir(parents=True, exist_ok=True)
     if pretrained is not None and pretrained.folder != folder / ENCODER:
-        copy_description(pretrained.folder, folder / ENCODER)
+        pretrained.write(folder / ENCODER)
     if vectors is not None:
         save_tensors(folder / VECTORS, {"vectors": vectors}, {"format": "treecrf vectors 1"})
     replace_file(folder / VOCABULARY, vocabulary.to_json().encode())
@@ -133,21 +127,13 @@ def save_model(
                 shutil.rmtree(left)
 
 
-def remove_model(folder: Path) -> None:
-    """Remove the files of a model and of its training, and nothing else that is in the folder.
-
-    The settings go first: without them there is no training to go on with.
-    """
-    for name in FILES:
-        (folder / name).unlink(missing_ok=True)
-    _remove_shards(folder)
-    clean_up(folder)
-
-
-def clean_up(folder: Path) -> None:
-    """Remove what a training that was killed has left of files that it was writing."""
-    for name in FILES:
-        remove_temporary(folder / name)
+def has_model(folder: Path) -> bool:
+    """Whether there is something in the folder that can be loaded, as far as names tell."""
+    try:
+        _check_folder(folder)
+    except ParserError:
+        return False
+    return True
 
 
 def load_settings(
@@ -219,6 +205,13 @@ def damaged(folder: Path, problem: str) -> ParserError:
 def _check_folder(folder: Path) -> None:
     missing = [name for name in (CONFIG, VOCABULARY, WEIGHTS) if not (folder / name).is_file()]
     if not folder.is_dir():
+        # Killed between its two last steps, `save_model` leaves the old folder under this name.
+        aside = list(folder.parent.glob(f".{glob.escape(folder.name)}.????????.old"))
+        if aside and not folder.exists():
+            raise ParserError(
+                f"{folder}: saving was cut short, and the model that was there is now "
+                f"{aside[0]}: give it its name back"
+            )
         raise ParserError(
             f"{folder}: no such folder; a model is a folder that `treecrf train` writes"
         )

@@ -89,11 +89,6 @@ class Config(Settings):
             )
 
     @property
-    def mixed_precision(self) -> bool:
-        """Whether a GPU computes the encoder in half precision."""
-        return self.encoder == "transformer"
-
-    @property
     def pseudo(self) -> bool:
         """Whether crossing arcs are lifted before training and put back after decoding."""
         return self.nonprojective == "pseudo" and self.loss != "nonprojective"
@@ -124,6 +119,7 @@ class Config(Settings):
 
 ARCHITECTURE = (
     "encoder",
+    "transformer",
     "mix_layers",
     "predict_upos",
     "tags",

@@ -2,7 +2,6 @@
 
 from typing import Protocol
 
-import torch
 from torch import Tensor, nn
 
 from treecrf.nn.affine import BiaffineArcs, BiaffineLabels, TriaffineSiblings, with_one
@@ -12,7 +11,7 @@ from treecrf.parser.config import Config
 from treecrf.parser.pretrained import Pretrained
 from treecrf.parser.readers import PieceReader, WordReader
 
-__all__ = ["Network", "Roles", "Scorer"]
+__all__ = ["Network", "Roles", "Scorer", "role_sizes"]
 
 Roles = dict[str, Tensor]
 """Vectors `[token, feature]` of packed tokens, one for each role in a score."""
@@ -33,6 +32,21 @@ class Network(Protocol):
     def tags(self, roles: Roles) -> Tensor | None: ...
 
 
+def role_sizes(config: Config) -> dict[str, int]:
+    """The features of each role, in the order in which the rows of their weights are."""
+    sizes = {
+        "arc_dependent": config.arc_size,
+        "arc_head": config.arc_size,
+        "label_dependent": config.label_size,
+        "label_head": config.label_size,
+    }
+    if config.loss == "crf2o":
+        sizes |= dict.fromkeys(("pair_dependent", "pair_head", "pair_sibling"), config.sibling_size)
+    if config.predict_upos:
+        sizes["tag"] = config.label_size
+    return sizes
+
+
 class Scorer(nn.Module):
     """Reads sentences and scores what trees are made of."""
 
@@ -50,19 +64,7 @@ class Scorer(nn.Module):
             self.reader = WordReader(config, sizes, vectors=vectors)
         else:
             self.reader = PieceReader(config, sizes, pretrained=pretrained)
-        roles = {
-            "arc_dependent": config.arc_size,
-            "arc_head": config.arc_size,
-            "label_dependent": config.label_size,
-            "label_head": config.label_size,
-        }
-        if config.loss == "crf2o":
-            roles |= dict.fromkeys(
-                ("pair_dependent", "pair_head", "pair_sibling"), config.sibling_size
-            )
-        if config.predict_upos:
-            roles["tag"] = config.label_size
-        self.roles = Perceptrons(self.reader.size, roles, dropout=config.mlp_dropout)
+        self.roles = Perceptrons(self.reader.size, role_sizes(config), dropout=config.mlp_dropout)
         self.arc_scores = BiaffineArcs(config.arc_size)
         self.label_scores = BiaffineLabels(config.label_size, sizes["relations"])
         self.sibling_scores = (
@@ -119,14 +121,3 @@ class Scorer(nn.Module):
     def tags(self, roles: Roles) -> Tensor | None:
         """Scores `[token, tag]` of the universal tags of packed tokens."""
         return None if self.tag_scores is None else self.tag_scores(roles["tag"])
-
-    @torch.no_grad()
-    def take_weights(self, weights: dict[str, Tensor]) -> None:
-        """Start from the weights of a model whose vocabulary is the beginning of this one's."""
-        own = self.state_dict()
-        for name, value in weights.items():
-            if name in own and own[name].dim() == value.dim():
-                overlap = tuple(
-                    slice(min(pair)) for pair in zip(own[name].shape, value.shape, strict=True)
-                )
-                own[name][overlap].copy_(value[overlap])

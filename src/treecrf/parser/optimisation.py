@@ -33,7 +33,7 @@ class Optimisation:
             epsilon=config.epsilon,
             clip=config.clip,
         )
-        self.averaged = copy.deepcopy(scorer).eval() if config.average else scorer
+        self.averaged = _copied(scorer).eval() if config.average else scorer
         self.averages = [parameter.data for parameter in self.averaged.parameters()]
         self.steps = 0
 
@@ -84,6 +84,13 @@ class Optimisation:
         for name, mean, square in zip(names, self.adam.means, self.adam.squares, strict=True):
             mean.copy_(tensors[f"adam.exp_avg.{name}"])
             square.copy_(tensors[f"adam.exp_avg_sq.{name}"])
+
+
+def _copied(scorer: Scorer) -> Scorer:
+    """A model with weights of its own, which shares what never changes: vectors of words."""
+    weights = {id(tensor) for tensor in scorer.state_dict(keep_vars=True).values()}
+    fixed = {id(buffer): buffer for buffer in scorer.buffers() if id(buffer) not in weights}
+    return copy.deepcopy(scorer, fixed)
 
 
 def _rates(scorer: Scorer, config: Config) -> list[float]:

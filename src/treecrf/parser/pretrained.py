@@ -1,16 +1,19 @@
 """Pretrained transformers: where they come from, and what a model folder keeps of them."""
 
 import json
-import shutil
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from treecrf.extras import needs_extra
 from treecrf.nn.huggingface import HuggingFaceEncoder, HuggingFacePieces
+from treecrf.nn.storage import replace_file
 from treecrf.nn.transformer import BertEncoder, BertShape, bert_weights
 from treecrf.nn.wordpiece import WordPieces
 from treecrf.parser.errors import ParserError
@@ -18,10 +21,10 @@ from treecrf.parser.errors import ParserError
 __all__ = [
     "Pieces",
     "Pretrained",
-    "copy_description",
     "fetch",
     "load_pretrained",
     "read_vocabulary",
+    "take_encoder_weights",
 ]
 
 Pieces: TypeAlias = WordPieces | HuggingFacePieces
@@ -29,26 +32,32 @@ Pieces: TypeAlias = WordPieces | HuggingFacePieces
 # The most pieces of a word that are read: a longer one is no word of a language.
 _MOST_PIECES = 32
 _WORDPIECE_FILES = ("config.json", "vocab.txt", "tokenizer_config.json")
+_DESCRIPTION = (".json", ".txt", ".model", ".jinja")
+_SIZES = ("hidden_size", "dim", "d_model", "n_embd")  # what families of encoders call it
+_LONGEST = 512  # pieces, where an encoder names no limit
 
 
 class Pretrained:
-    """The description of a transformer in a folder: its sizes and how it cuts words."""
+    """The description of a transformer in a folder: its sizes and how it cuts words.
+
+    It is read whole, so that it can be written though another model has taken the folder's place.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.config = _read_json(folder / "config.json")
         self.native = _is_bert(folder, self.config)
-        self.pieces: Pieces = self._read_pieces()
-
-    @property
-    def size(self) -> int:
+        self.files = {path.name: path.read_bytes() for path in self._described()}
+        self.size = self._read_size()
         """Features of a state."""
-        return int(self.config.get("hidden_size") or self.config["dim"])
+        self.pieces: Pieces = self._read_pieces()
 
     @property
     def longest(self) -> int:
         """The most pieces of a text, its start and end among them."""
-        positions = int(self.config.get("max_position_embeddings", 512))
+        positions = int(self.config.get("max_position_embeddings") or 0)
+        if positions < 1:  # some encoders say -1 where they have none
+            return _LONGEST
         # RoBERTa and its kin count positions from past their padding.
         return positions if self.native else positions - 2
 
@@ -56,7 +65,29 @@ class Pretrained:
         """The encoder, with weights at random."""
         if self.native:
             return BertEncoder(BertShape.from_transformers(self.config), dropout=dropout)
-        return HuggingFaceEncoder(self.folder)
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "config.json").write_bytes(self.files["config.json"])
+            return HuggingFaceEncoder(Path(folder), dropout=dropout)
+
+    def write(self, folder: Path) -> None:
+        """Put the description into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in self.files.items():
+            replace_file(folder / name, content)
+
+    def _described(self) -> list[Path]:
+        if self.native:
+            return [self.folder / name for name in _WORDPIECE_FILES]
+        return [path for path in sorted(self.folder.iterdir()) if path.suffix in _DESCRIPTION]
+
+    def _read_size(self) -> int:
+        size = next((self.config[name] for name in _SIZES if self.config.get(name)), None)
+        if size is None:
+            raise ParserError(
+                f"{self.folder / 'config.json'}: the size of a state is not among what it says "
+                f"({', '.join(_SIZES)}); take another encoder"
+            )
+        return int(size)
 
     def _read_pieces(self) -> Pieces:
         if not self.native:
@@ -87,8 +118,8 @@ def load_pretrained(folder: Path) -> Pretrained:
         raise ParserError(f"{folder}: not an encoder that can be read: {error}") from None
 
 
-def fetch(name: str, description: Path) -> dict[str, Tensor]:
-    """The weights of a transformer by folder or name; its description goes into a folder.
+def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
+    """A transformer by folder or name: its description and its weights. Nothing is written.
 
     The names of the weights are those of the module that `Pretrained.make` gives.
     """
@@ -99,34 +130,47 @@ def fetch(name: str, description: Path) -> dict[str, Tensor]:
             weights = bert_weights(load_file(path))
         except (OSError, SafetensorError, KeyError) as error:
             raise ParserError(f"{path}: not the weights of a BERT: {error}") from None
-        copy_description(source, description)
-        return weights
+        return load_pretrained(source), weights
     with needs_extra("transformers", f"the encoder {name}"):
         from transformers import AutoModel, AutoTokenizer
     try:
-        model = AutoModel.from_pretrained(name)
-        description.mkdir(parents=True, exist_ok=True)
-        model.config.save_pretrained(description)
-        AutoTokenizer.from_pretrained(name).save_pretrained(description)
+        with tempfile.TemporaryDirectory() as folder:
+            model, found = AutoModel.from_pretrained(
+                name, output_loading_info=True, ignore_mismatched_sizes=True
+            )
+            model.config.save_pretrained(folder)
+            AutoTokenizer.from_pretrained(name).save_pretrained(folder)
+            pretrained = load_pretrained(Path(folder))
+    except ParserError:
+        raise
     except (OSError, ValueError) as error:
         reason = str(error).splitlines()[0]
         raise ParserError(f"no encoder is to be had by the name {name}: {reason}") from None
-    weights = model.state_dict()
-    if _is_bert(description, _read_json(description / "config.json")):
-        return bert_weights(weights)
-    return {f"model.{key}": value for key, value in weights.items() if "pooler" not in key}
+    # What is missing or misshapen has numbers at random in the model.
+    missing = {*found["missing_keys"], *(key for key, *_ in found.get("mismatched_keys", ()))}
+    weights = {key: value for key, value in model.state_dict().items() if key not in missing}
+    if pretrained.native:
+        try:
+            return pretrained, bert_weights(weights)
+        except KeyError as error:
+            raise ParserError(f"{name}: its weights have no {error.args[0]}") from None
+    return pretrained, {
+        f"model.{key}": value for key, value in weights.items() if "pooler" not in key
+    }
 
 
-def copy_description(source: Path, folder: Path) -> None:
-    """Copy what describes a transformer from one folder to another."""
-    folder.mkdir(parents=True, exist_ok=True)
-    if _is_bert(source, _read_json(source / "config.json")):
-        for name in _WORDPIECE_FILES:
-            shutil.copyfile(source / name, folder / name)
-    else:
-        for path in source.iterdir():
-            if path.is_file() and path.suffix in (".json", ".txt", ".model"):
-                shutil.copyfile(path, folder / path.name)
+@torch.no_grad()
+def take_encoder_weights(encoder: nn.Module, weights: Mapping[str, Tensor], name: str) -> None:
+    """Give an encoder the weights that `fetch` found under a name: all that it has."""
+    for key, own in encoder.state_dict().items():
+        value = weights.get(key)
+        if value is None or value.shape != own.shape:
+            found = "none such" if value is None else f"the shape {(*value.shape,)}"
+            raise ParserError(
+                f"{name}: its config.json asks for {key} in the shape {(*own.shape,)}, and the "
+                f"weights have {found}; take both files from one encoder"
+            )
+        own.copy_(value)
 
 
 def _is_bert(folder: Path, config: dict[str, Any]) -> bool:

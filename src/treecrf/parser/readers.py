@@ -49,7 +49,6 @@ class PieceReader(nn.Module):
 
     def __init__(self, config: Config, sizes: dict[str, int], *, pretrained: Pretrained) -> None:
         super().__init__()
-        self.mixed_precision = config.mixed_precision
         self.transformer = pretrained.make(dropout=config.transformer_dropout)
         self.mix = LayerMix(config.mix_layers)
         self.size = pretrained.size
@@ -81,8 +80,7 @@ class PieceReader(nn.Module):
         if isinstance(self.transformer, BertEncoder) and not (self.training or on_gpu):
             states, packed = self.transformer.read_packed(read.windows, read.lengths)
             return self.mix(states).index_select(0, packed.flatten().index_select(0, read.cells))
-        half = self.mixed_precision and on_gpu
-        with torch.autocast(read.windows.device.type, torch.bfloat16, enabled=half):
+        with torch.autocast(read.windows.device.type, torch.bfloat16, enabled=on_gpu):
             mixed = self.mix(self.transformer(read.windows, read.lengths))
         return mixed.float().flatten(0, 1).index_select(0, read.cells)
 

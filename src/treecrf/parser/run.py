@@ -13,6 +13,7 @@ from treecrf.parser.data import fingerprint
 from treecrf.parser.errors import ParserError
 from treecrf.parser.evaluation import Scores
 from treecrf.parser.optimisation import Optimisation
+from treecrf.parser.replacing import clean_up, replacing
 
 if TYPE_CHECKING:
     from treecrf.parser.train import Training
@@ -58,6 +59,7 @@ class Run:
         self.epochs: list[Epoch] = []
         self.seconds = 0.0
         self._best: dict[str, Tensor] | None = None  # not on disk yet
+        self._replaces = False  # whether the folder has a model that this one is to replace
         self._writing = 0.0  # seconds that the last write took
         self._written = time.perf_counter()
 
@@ -90,13 +92,14 @@ class Run:
     def _begin(self) -> None:
         """Start anew; what another training has left in the folder goes.
 
-        The settings come last: where they are, there is a checkpoint to go on from, with the
-        weights to start from, which may have come from elsewhere.
+        A model stays until the first epoch has made another. Else there is a checkpoint to go on
+        from at once, with the weights to start from, which may have come from elsewhere.
         """
-        self.folder.mkdir(parents=True, exist_ok=True)
-        checkpoint.remove_model(self.folder)
-        self._write_checkpoint()
-        self._save_settings()
+        self._replaces = checkpoint.has_model(self.folder)
+        if not self._replaces:
+            with replacing(self.folder) as new:
+                self._write_checkpoint(new)
+                self._save_settings(new)
 
     def _resume(self) -> None:
         """Go on from the checkpoint in the folder, or begin where nothing has begun yet."""
@@ -126,9 +129,9 @@ class Run:
             problem = str(error).splitlines()[-1].strip()
             raise checkpoint.damaged(self.folder, problem) from None
         self.seconds = self.epochs[-1].seconds if self.epochs else 0.0
-        checkpoint.clean_up(self.folder)
-        self._save_settings()
-        self._write_log()
+        clean_up(self.folder)
+        self._save_settings(self.folder)
+        self._write_log(self.folder)
 
     def finish_epoch(self, loss: float, scores: Scores, speed: float) -> Epoch:
         """Take down what an epoch came to, and write it all if that does not take too long."""
@@ -151,50 +154,64 @@ class Run:
             weights = self.optimisation.averaged.state_dict()
             self._best = {name: tensor.clone() for name, tensor in weights.items()}
         if time.perf_counter() - self._written >= self._writing / _WRITING_SHARE:
-            self._write()
+            self._write(whole=True)
         return epoch
 
-    def end(self) -> Epoch:
-        """Write what is not on disk yet; the last epoch."""
+    def end(self, *, cut: bool) -> Epoch:
+        """Write what is not on disk yet; the last epoch.
+
+        Where another one was begun and `cut`, the weights are on their way to it: training goes on
+        from the last checkpoint.
+        """
         if not self.epochs:
             raise ParserError("no epoch was trained: the time or the number of epochs is too small")
-        self._write()
+        self._write(whole=not cut)
         return self.epochs[-1]
 
-    def _save_settings(self) -> None:
+    def _save_settings(self, folder: Path) -> None:
         checkpoint.save_settings(
-            self.folder,
+            folder,
             self.config,
             self.vocabulary,
             vectors=self.vectors,
             pretrained=self.pretrained,
         )
 
-    def _write(self) -> None:
-        """The best model, then the log, then the checkpoint.
+    def _write(self, *, whole: bool) -> None:
+        """The best model, then the log, then the checkpoint if it is `whole`.
 
         Killed in between, training goes on from the older checkpoint and writes the same again.
         """
         if not self.ranks.leads:
             return
         started = time.perf_counter()
-        if self._best is not None:
-            checkpoint.save_weights(self.folder, self._best)
-            self._best = None
-        self._write_log()
-        self._write_checkpoint()
+        if self._replaces:  # this is the first epoch
+            with replacing(self.folder) as new:
+                self._save_settings(new)
+                self._write_epochs(new, whole=True)
+            self._replaces = False
+        else:
+            self._write_epochs(self.folder, whole=whole)
         self._written = time.perf_counter()
         self._writing = self._written - started
 
-    def _write_checkpoint(self) -> None:
+    def _write_epochs(self, folder: Path, *, whole: bool) -> None:
+        if self._best is not None:
+            checkpoint.save_weights(folder, self._best)
+            self._best = None
+        self._write_log(folder)
+        if whole:
+            self._write_checkpoint(folder)
+
+    def _write_checkpoint(self, folder: Path) -> None:
         state: dict[str, Any] = {
             "data": self.data,
             "dev": self.dev,
             "steps": self.optimisation.steps,
             "epochs": [asdict(epoch) for epoch in self.epochs],
         }
-        checkpoint.save_checkpoint(self.folder, self.optimisation.state(), state)
+        checkpoint.save_checkpoint(folder, self.optimisation.state(), state)
 
-    def _write_log(self) -> None:
+    def _write_log(self, folder: Path) -> None:
         lines = [json.dumps(asdict(epoch)) + "\n" for epoch in self.epochs]
-        checkpoint.replace_file(self.folder / checkpoint.LOG, "".join(lines).encode())
+        checkpoint.replace_file(folder / checkpoint.LOG, "".join(lines).encode())

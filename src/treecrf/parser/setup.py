@@ -3,35 +3,42 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from treecrf.parser import checkpoint
 from treecrf.parser.config import ARCHITECTURE, Config
-from treecrf.parser.data import prepare
+from treecrf.parser.data import Prepared, prepare
 from treecrf.parser.device import choose_device
 from treecrf.parser.errors import ParserError
+from treecrf.parser.inheritance import inherited_vocabulary, take_weights
 from treecrf.parser.model import Scorer
 from treecrf.parser.presets import load_config
-from treecrf.parser.pretrained import Pretrained, fetch, load_pretrained
+from treecrf.parser.pretrained import Pretrained, fetch, take_encoder_weights
+from treecrf.parser.readers import PieceReader
 from treecrf.parser.train import Training
 from treecrf.parser.vectors import read_vectors
-from treecrf.parser.vocab import build_vocabulary
+from treecrf.parser.vocab import Vocabulary, build_vocabulary
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.files import File
 
 __all__ = ["base_config", "set_up"]
 
-# What may change when training goes on: when it ends.
+# What may change when training goes on: when it ends, and how trees are chosen by the scores.
 _RESUMABLE = ("epochs", "patience", "decoder")
+_OF_WEIGHTS = {name: getattr(Config(), name) for name in ("temperature", "products")}
 
 
 def base_config(folder: Path, *, init: Path | None, resume: bool) -> Config | None:
     """The settings that training starts from, where a folder gives them: its own, or another's."""
     if resume and (folder / checkpoint.CONFIG).exists():
         return load_config(folder / checkpoint.CONFIG)
-    return checkpoint.load_settings(init)[0] if init is not None else None
+    if init is None:
+        return None
+    # How sure its scores are, and how exact they must be, was found for the weights that it has.
+    return checkpoint.load_settings(init)[0].changed(_OF_WEIGHTS)
 
 
 def set_up(
@@ -52,49 +59,112 @@ def set_up(
     goes on with what is in the folder, which else must have no model in it unless `overwrite`.
     What has begun has its own weights and vectors, so that `init` and `embeddings` are not read.
     """
-    _check_folder(folder, config, resume=resume, overwrite=overwrite)
+    begun = _check_folder(folder, config, resume=resume, overwrite=overwrite)
     chosen = choose_device(device)
     prepared = prepare(_read(train), config)
     dev_sentences = list(read_conllu(dev))
     if not any(head >= 0 for sentence in dev_sentences for head in sentence.heads):
         raise ParserError(f"{dev}: no word has a head, so there is no best epoch to choose by it")
-    vocabulary = build_vocabulary(prepared.sentences, config)
-    vectors: Tensor | None = None
-    pretrained: Pretrained | None = None
-    weights: dict[str, Tensor] = {}
-    begun = resume and (folder / checkpoint.CONFIG).exists()
     if begun:
-        _, vocabulary, pretrained = checkpoint.load_settings(folder, weights=False)
-        vectors = checkpoint.load_vectors(folder, vocabulary)
+        start = _own_start(folder, config)
     elif init is not None:
-        init_config, init_vocabulary, pretrained = checkpoint.load_settings(init)
-        _check_architecture(config, init_config, init)
-        vocabulary = init_vocabulary.extended(vocabulary)
-        vectors = checkpoint.load_vectors(init, vocabulary)
-        weights = checkpoint.load_weights(init)
-    elif config.encoder == "transformer":
-        fetched = fetch(config.transformer, folder / checkpoint.ENCODER)
-        weights = {f"reader.transformer.{name}": tensor for name, tensor in fetched.items()}
-        pretrained = load_pretrained(folder / checkpoint.ENCODER)
-        vocabulary.pieces = pretrained.pieces
-    if embeddings is not None and not begun:
-        if pretrained is not None:
-            raise ParserError("a transformer brings its own vectors: it takes no --embeddings")
-        words, vectors = read_vectors(embeddings)
-        vocabulary = vocabulary.with_vectors(words)
-    torch.manual_seed(config.seed)
-    scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
-    scorer.take_weights(weights)
+        start = _inherited_start(init, config, prepared, embeddings=embeddings)
+    else:
+        start = _new_start(config, prepared, embeddings=embeddings)
     return Training(
         config=config,
-        vocabulary=vocabulary,
-        vectors=vectors,
-        pretrained=pretrained,
+        vocabulary=start.vocabulary,
+        vectors=start.vectors,
+        pretrained=start.pretrained,
         prepared=prepared,
         dev=dev_sentences,
-        scorer=scorer,
+        scorer=start.scorer,
         device=chosen,
     )
+
+
+class _Start(NamedTuple):
+    """What a training starts from."""
+
+    scorer: Scorer
+    vocabulary: Vocabulary
+    vectors: Tensor | None
+    pretrained: Pretrained | None
+
+
+def _own_start(folder: Path, config: Config) -> _Start:
+    """What is in the folder; its weights come with its checkpoint."""
+    _, vocabulary, pretrained = checkpoint.load_settings(folder, weights=False)
+    vectors = checkpoint.load_vectors(folder, vocabulary)
+    return _start(config, vocabulary, vectors=vectors, pretrained=pretrained)
+
+
+def _inherited_start(
+    init: Path, config: Config, prepared: Prepared, *, embeddings: File | None
+) -> _Start:
+    """The weights and the vocabulary of another model, and what is new in the data."""
+    old, known, pretrained = checkpoint.load_settings(init)
+    _check_architecture(config, old, init)
+    found = build_vocabulary(prepared.sentences, config)
+    vocabulary = inherited_vocabulary(known, found, old=old, new=config)
+    vectors = checkpoint.load_vectors(init, vocabulary)
+    if embeddings is not None:
+        vocabulary, vectors = _with_vectors(vocabulary, config, embeddings)
+    start = _start(config, vocabulary, vectors=vectors, pretrained=pretrained)
+    weights = checkpoint.load_weights(init)
+    try:
+        take_weights(start.scorer, weights, relations=known.relations, old=old, new=config)
+    except ParserError as error:
+        raise ParserError(f"{init}: {error}") from None
+    return start
+
+
+def _new_start(config: Config, prepared: Prepared, *, embeddings: File | None) -> _Start:
+    """What is in the data, with the transformer or the word vectors that the user names."""
+    vocabulary = build_vocabulary(prepared.sentences, config)
+    vectors: Tensor | None = None
+    if embeddings is not None:
+        vocabulary, vectors = _with_vectors(vocabulary, config, embeddings)
+    if config.encoder == "transformer":
+        pretrained, weights = fetch(config.transformer)
+        vocabulary.pieces = pretrained.pieces
+        start = _start(config, vocabulary, vectors=None, pretrained=pretrained)
+        assert isinstance(start.scorer.reader, PieceReader)
+        take_encoder_weights(start.scorer.reader.transformer, weights, config.transformer)
+        return start
+    if config.transformer:
+        raise ParserError(
+            f"transformer is {config.transformer}, which the encoder {config.encoder} does not "
+            "read with: --set encoder=transformer does"
+        )
+    return _start(config, vocabulary, vectors=vectors, pretrained=None)
+
+
+def _with_vectors(
+    vocabulary: Vocabulary, config: Config, embeddings: File
+) -> tuple[Vocabulary, Tensor]:
+    if config.encoder == "transformer":
+        raise ParserError("a transformer brings its own vectors: it takes no --embeddings")
+    words, vectors = read_vectors(embeddings)
+    return vocabulary.with_vectors(words), vectors
+
+
+def _start(
+    config: Config,
+    vocabulary: Vocabulary,
+    *,
+    vectors: Tensor | None,
+    pretrained: Pretrained | None,
+) -> _Start:
+    """With weights at random."""
+    if config.predict_upos and not vocabulary.upos:
+        raise ParserError(
+            "predict_upos is true, and no word of the training data has a universal tag to learn: "
+            "leave it out, or take data with tags"
+        )
+    torch.manual_seed(config.seed)
+    scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
+    return _Start(scorer, vocabulary, vectors, pretrained)
 
 
 def _read(files: Sequence[File]) -> Iterable[Sentence]:
@@ -102,26 +172,27 @@ def _read(files: Sequence[File]) -> Iterable[Sentence]:
         yield from read_conllu(file)
 
 
-def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool) -> None:
-    """Nothing that is there is lost, and training goes on as it began."""
+def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool) -> bool:
+    """Whether a training goes on as it began; an error where something would be lost."""
     if folder.exists() and not folder.is_dir():
         raise ParserError(f"{folder}: not a folder; a model is a folder of several files")
     if resume:
-        if (folder / checkpoint.CONFIG).exists():
-            saved = load_config(folder / checkpoint.CONFIG)
-            changed = [
-                setting.name
-                for setting in fields(Config)
-                if getattr(saved, setting.name) != getattr(config, setting.name)
-                and setting.name not in _RESUMABLE
-            ]
-            if changed:
-                more = [f"{len(changed) - 3} more"] if len(changed) > 3 else []
-                raise ParserError(
-                    f"{folder}: training began with another {' and '.join(changed[:3] + more)}; "
-                    f"resumed, only {', '.join(_RESUMABLE)} may change"
-                )
-        return
+        if not (folder / checkpoint.CONFIG).exists():
+            return False
+        saved = load_config(folder / checkpoint.CONFIG)
+        changed = [
+            setting.name
+            for setting in fields(Config)
+            if getattr(saved, setting.name) != getattr(config, setting.name)
+            and setting.name not in _RESUMABLE
+        ]
+        if changed:
+            more = [f"{len(changed) - 3} more"] if len(changed) > 3 else []
+            raise ParserError(
+                f"{folder}: training began with another {' and '.join(changed[:3] + more)}; "
+                f"resumed, only {', '.join(_RESUMABLE)} may change"
+            )
+        return True
     existing = [name for name in checkpoint.FILES if (folder / name).exists()]
     if existing and not overwrite:
         # Settings and a checkpoint come before the first epoch, which makes the model.
@@ -130,6 +201,7 @@ def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool
         raise ParserError(
             f"{folder}: there is {what}; --resume goes on with it, --overwrite trains anew"
         )
+    return False
 
 
 def _check_architecture(config: Config, init: Config, folder: Path) -> None:

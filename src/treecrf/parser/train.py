@@ -68,6 +68,7 @@ class Training:
     ranks: Ranks = ALONE
     """The processes that train together: each is given all of this."""
     max_minutes: float | None = None
+    """When to stop, if the first epoch is done; an epoch that is cut short does not count."""
     on_step: Callable[[Step], None] = field(default=_say_nothing)
     on_epoch: Callable[[Epoch], None] = field(default=_say_nothing)
 
@@ -91,6 +92,7 @@ def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
     run.start(resume=resume)
     started = time.perf_counter() - run.seconds
     limit = float("inf") if training.max_minutes is None else 60 * training.max_minutes
+    cut = False  # whether the time was up in the middle of an epoch
 
     def prepare(rows: Integers) -> tuple[Batch | None, WordCounts | None]:
         """This process's part of a batch, if it has one, and the counts of the whole."""
@@ -125,10 +127,13 @@ def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
                 steps += 1
                 if steps % _REPORT_STEPS == 0 or steps == len(batches):
                     training.on_step(Step(epoch, sentences, float(total) / steps))
-                if training.max_minutes is not None and any(
-                    ranks.add([int(time.perf_counter() - started > limit)])
-                ):
-                    break
+                # Without the first epoch there would be no model.
+                if training.max_minutes is not None and run.epoch > 0 and steps < len(batches):
+                    cut = any(ranks.add([int(time.perf_counter() - started > limit)]))
+                    if cut:
+                        break
+        if cut:  # half an epoch is none: resumed, it is trained from its start
+            break
         mean = float(total) / steps
         speed = sentences / (time.perf_counter() - epoch_started)
         if mean != mean or mean == float("inf"):
@@ -139,4 +144,4 @@ def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
         scores = dev.evaluate(optimisation.averaged)
         run.seconds = ranks.from_leader(lambda: time.perf_counter() - started)
         training.on_epoch(run.finish_epoch(mean, scores, speed))
-    return run.end()
+    return run.end(cut=cut)

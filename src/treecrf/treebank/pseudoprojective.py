@@ -29,6 +29,7 @@ __all__ = [
     "lift",
     "project",
     "restore",
+    "with_escapes",
     "without_marks",
 ]
 
@@ -67,7 +68,7 @@ def lift(
     lifted = [0, *heads]
     if cycle := find_cycle(lifted):
         raise TreebankError(f"word {cycle[0]} is in a cycle; only a tree can be lifted")
-    labels = [_escape(label) for label in deprels]
+    labels = [with_escapes(label) for label in deprels]
     if is_projective(lifted):
         return lifted[1:], labels
     if -1 in lifted:
@@ -93,7 +94,12 @@ def is_lifted(deprels: Iterable[str]) -> bool:
 
 def without_marks(deprel: str) -> str:
     """The label as `lift` would have it on an arc that was not in the way."""
-    return _escape(_read(deprel).label)
+    return with_escapes(_read(deprel).label)
+
+
+def with_escapes(label: str) -> str:
+    """A label of a treebank as `lift` has it where it puts no mark on it."""
+    return _SPECIAL.sub(r"\\\g<0>", label)
 
 
 def restore(
@@ -126,10 +132,6 @@ class _Mark(NamedTuple):
     label: str  # without marks
     head: str | None  # the label of the head that a lifted arc had; empty in the encoding `path`
     on_path: bool
-
-
-def _escape(label: str) -> str:
-    return _SPECIAL.sub(r"\\\g<0>", label)
 
 
 def _read(deprel: str) -> _Mark:

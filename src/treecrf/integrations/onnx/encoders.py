@@ -100,8 +100,8 @@ def _add_bert_layer(graph: Graph, layer: BertLayer, states: Value, mask: Value) 
 
 
 def _mixed(graph: Graph, mix: LayerMix, states: Sequence[Value]) -> Value:
-    shares = (mix.scale * mix.weights.softmax(0)).tolist()
-    last = states[-len(shares) :]
+    last = states[-len(mix.weights) :]
+    shares = (mix.scale * mix.shares(len(last))).tolist()
     parts = [
         graph.add("Mul", state, graph.number(share))
         for state, share in zip(last, shares, strict=True)

@@ -1,0 +1,55 @@
+"""A training in the place of another: nothing of the old one goes before the new one is there."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from treecrf.nn.storage import remove_temporary
+from treecrf.parser.checkpoint import CONFIG, ENCODER, FILES, SHARDS
+
+__all__ = ["clean_up", "remove_model", "replacing"]
+
+
+@contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """A new folder to write a model or a training into: at the end it is what `folder` has.
+
+    Until then nothing that is there goes, and nothing at all does after an error. What else is in
+    the folder stays. The settings go first and come last: where they are, all is there.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    clean_up(folder)
+    new = folder / f".{os.urandom(4).hex()}.new"
+    try:
+        new.mkdir()
+        yield new
+        remove_model(folder)
+        for path in sorted(new.iterdir(), key=lambda path: path.name == CONFIG):
+            path.rename(folder / path.name)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+
+
+def remove_model(folder: Path) -> None:
+    """Remove the files of a model and of its training, and nothing else that is in the folder.
+
+    The settings go first: without them there is no training to go on with.
+    """
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+    for path in folder.glob(SHARDS):
+        path.unlink()
+    if (folder / ENCODER).is_symlink():
+        (folder / ENCODER).unlink()
+    elif (folder / ENCODER).is_dir():
+        shutil.rmtree(folder / ENCODER)
+
+
+def clean_up(folder: Path) -> None:
+    """Remove what a training that was killed has left of files that it was writing."""
+    for name in FILES:
+        remove_temporary(folder / name)
+    for new in folder.glob(".????????.new"):
+        shutil.rmtree(new)

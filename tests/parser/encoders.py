@@ -1,0 +1,59 @@
+"""Small encoders with weights at random, in the files that Hugging Face has, and their settings."""
+
+import json
+from pathlib import Path
+
+import torch
+
+from treecrf.parser.config import Config
+from treecrf.parser.presets import PRESETS
+
+SIZES = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2}
+SIZES |= {"intermediate_size": 24, "max_position_embeddings": 24}
+
+
+def make_bert(folder: Path, **sizes: int) -> Path:
+    """A BERT, into a new folder or an empty one."""
+    import transformers
+
+    letters = "abcdefghijklmnopqrstuvwxyz.,'"
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
+    pieces = [*special, "the", "man", *letters, *(f"##{c}" for c in letters)]
+    folder.mkdir(exist_ok=True)
+    (folder / "vocab.txt").write_text("\n".join(pieces) + "\n")
+    (folder / "tokenizer_config.json").write_text(json.dumps({"do_lower_case": True}))
+    torch.manual_seed(1)
+    config = transformers.BertConfig(vocab_size=len(pieces), **SIZES | sizes)
+    transformers.BertModel(config).save_pretrained(folder)
+    return folder
+
+
+def make_roberta(folder: Path) -> Path:
+    """A RoBERTa, whose pieces are bytes and whose positions begin at 2."""
+    import tokenizers
+    import transformers
+
+    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+    letters = tokenizers.pre_tokenizers.ByteLevel.alphabet()
+    pieces = {piece: number for number, piece in enumerate([*special, *sorted(letters)])}
+    model = tokenizers.models.BPE(vocab=pieces, merges=[], unk_token="<unk>")
+    tokenizer = tokenizers.Tokenizer(model)
+    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=True)
+    names = {"cls_token": "<s>", "sep_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
+    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(
+        folder
+    )
+    torch.manual_seed(1)
+    config = transformers.RobertaConfig(vocab_size=len(pieces), **SIZES)
+    transformers.RobertaModel(config).save_pretrained(folder)
+    return folder
+
+
+def config_for(encoder: Path, **changes: object) -> Config:
+    settings = {
+        "encoder": "transformer",
+        "transformer": str(encoder),
+        "epochs": 1,
+        "lstm_layers": 0,
+    }
+    return PRESETS["tiny"].changed(settings | changes)
