@@ -1,6 +1,7 @@
 """A model in the place of another: whole or not at all, and nothing else is touched."""
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ import torch
 from tests.parser.folders import assert_same_trees, content, parser_of
 from tests.parser.models import SMALL, VOCABULARY
 from tests.segment.texts import untrained
-from treecrf.parser import ParserError, load
+from treecrf.parser import ParserError, load, replacing, set_up
 from treecrf.parser.checkpoint import replace_file, save_model
 from treecrf.segment.segmenter import Segmenter, has_segmenter
 
@@ -132,6 +133,33 @@ def test_a_model_that_a_killed_process_left_aside_is_found(folder: Path) -> None
         load(folder, device="cpu")
     aside.rename(folder)
     assert_same_trees(load(folder, device="cpu"), parser_of())
+
+
+def test_a_training_that_is_killed_as_it_takes_the_place_of_another(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parser_of(seed=1).save(tmp_path / "new")
+    remove = replacing.remove_model
+
+    def killed(folder: Path) -> None:
+        remove(folder)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(replacing, "remove_model", killed)
+    with pytest.raises(KeyboardInterrupt), replacing.replacing(folder) as new:
+        shutil.copytree(tmp_path / "new", new, dirs_exist_ok=True)
+    replacing.clean_up(folder)  # which must not take it for a leftover
+    (ready,) = folder.glob(".*.ready")
+    problem = rf"model: a command was cut short .* move the files of {ready} to {folder}"
+    with pytest.raises(ParserError, match=problem):
+        load(folder, device="cpu")
+    with pytest.raises(ParserError, match=problem):
+        set_up(folder, SMALL, train=[], dev="", resume=True)
+    for path in ready.iterdir():
+        path.rename(folder / path.name)
+    replacing.clean_up(folder)
+    assert not ready.exists()
+    assert_same_trees(load(folder, device="cpu"), parser_of(seed=1))
 
 
 def test_a_crash_while_a_file_is_written_leaves_the_old_one(

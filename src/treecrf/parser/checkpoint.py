@@ -22,6 +22,7 @@ from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.segment.segmenter import Segmenter
 
 __all__ = [
+    "check_whole",
     "damaged",
     "has_model",
     "load_checkpoint",
@@ -45,6 +46,7 @@ CHECKPOINT = "checkpoint.safetensors"
 LOG = "log.jsonl"
 SHARDS = "model-*-of-*.safetensors"
 ENCODER = "encoder"
+READY = ".ready"  # the end of the name of a folder whose files are about to be moved up
 _WEIGHTS_FORM = "treecrf model 1"
 # What is a little under 16 MiB with the names of its tensors: hosts of repositories like no more.
 _SHARD_BYTES = (16 << 20) - (1 << 16)
@@ -202,6 +204,15 @@ def damaged(folder: Path, problem: str) -> ParserError:
     )
 
 
+def check_whole(folder: Path) -> None:
+    """An error where a training was killed in the moment in which it took another's place."""
+    if not (folder / CONFIG).is_file() and (ready := list(folder.glob(f".????????{READY}"))):
+        raise ParserError(
+            f"{folder}: a command was cut short as it put a new model here; all that is left to do "
+            f"is to move the files of {ready[0]} to {folder}, and to remove it"
+        )
+
+
 def _check_folder(folder: Path) -> None:
     missing = [name for name in (CONFIG, VOCABULARY, WEIGHTS) if not (folder / name).is_file()]
     if not folder.is_dir():
@@ -215,6 +226,7 @@ def _check_folder(folder: Path) -> None:
         raise ParserError(
             f"{folder}: no such folder; a model is a folder that `treecrf train` writes"
         )
+    check_whole(folder)
     if missing == [WEIGHTS] and any(folder.glob(SHARDS)):
         return
     if missing == [WEIGHTS]:

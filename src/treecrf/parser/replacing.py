@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from treecrf.nn.storage import remove_temporary
-from treecrf.parser.checkpoint import CONFIG, ENCODER, FILES, SHARDS
+from treecrf.parser.checkpoint import CONFIG, ENCODER, FILES, READY, SHARDS
 
 __all__ = ["clean_up", "remove_model", "replacing"]
 
@@ -17,7 +17,8 @@ def replacing(folder: Path) -> Iterator[Path]:
     """A new folder to write a model or a training into: at the end it is what `folder` has.
 
     Until then nothing that is there goes, and nothing at all does after an error. What else is in
-    the folder stays. The settings go first and come last: where they are, all is there.
+    the folder stays. The settings go first and come last: where they are, all is there. Killed in
+    between, all is in a folder that `check_whole` names.
     """
     folder.mkdir(parents=True, exist_ok=True)
     clean_up(folder)
@@ -25,11 +26,13 @@ def replacing(folder: Path) -> Iterator[Path]:
     try:
         new.mkdir()
         yield new
-        remove_model(folder)
-        for path in sorted(new.iterdir(), key=lambda path: path.name == CONFIG):
-            path.rename(folder / path.name)
+        ready = new.rename(new.with_suffix(READY))
     finally:
         shutil.rmtree(new, ignore_errors=True)
+    remove_model(folder)
+    for path in sorted(ready.iterdir(), key=lambda path: path.name == CONFIG):
+        path.rename(folder / path.name)
+    ready.rmdir()
 
 
 def remove_model(folder: Path) -> None:
@@ -51,5 +54,8 @@ def clean_up(folder: Path) -> None:
     """Remove what a training that was killed has left of files that it was writing."""
     for name in FILES:
         remove_temporary(folder / name)
-    for new in folder.glob(".????????.new"):
-        shutil.rmtree(new)
+    leftovers = [*folder.glob(".????????.new")]
+    if (folder / CONFIG).exists():  # else what is ready may be all that there is
+        leftovers += folder.glob(f".????????{READY}")
+    for leftover in leftovers:
+        shutil.rmtree(leftover)

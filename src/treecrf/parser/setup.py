@@ -176,6 +176,8 @@ def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool
     """Whether a training goes on as it began; an error where something would be lost."""
     if folder.exists() and not folder.is_dir():
         raise ParserError(f"{folder}: not a folder; a model is a folder of several files")
+    if not overwrite:
+        checkpoint.check_whole(folder)
     if resume:
         if not (folder / checkpoint.CONFIG).exists():
             return False
