@@ -113,7 +113,8 @@ def test_word_vectors(data: tuple[object, ...], out: Path) -> None:
     known = ["the", "a", "dog", "saw", ".", "wombat", "quokka"]
     numbers = [f"{word} {place} -0.5 {place % 3}" for place, word in enumerate(known)]
     vectors.write_text("\n".join(numbers) + "\n")
-    treecrf("train", *data, *ONE_EPOCH, "--embeddings", vectors, "--out", out)
+    run = treecrf("train", *data, *ONE_EPOCH, "--embeddings", vectors, "--out", out)
+    assert re.search(r"^vectors of [1-9] of the \d+ forms in the training data$", run.stdout, re.M)
     assert sorted(path.name for path in out.iterdir()) == sorted([*FILES, "vectors.safetensors"])
     parser = package.load(out)
     assert parser.vocabulary.vectors == known
@@ -138,6 +139,15 @@ def test_tags(data: tuple[object, ...], out: Path) -> None:
     assert tagged.probs != alike.probs
 
 
+def test_a_model_that_becomes_worse(data: tuple[object, ...], model: Path, out: Path) -> None:
+    settings = ("--set", "learning_rate=1.0", "--set", "epochs=1")
+    arguments = ["train", *data, "--init", model, *settings, "--out", out]
+    run = CliRunner().invoke(app, list(map(str, arguments)))
+    assert run.exit_code == 0
+    assert "warning: the model that it started from has a dev LAS of" in run.stderr
+    assert "--set learning_rate=1e-01" in run.stderr
+
+
 def test_a_model_starts_from_another(
     data: tuple[object, ...], model: Path, treebank: Path, out: Path
 ) -> None:
@@ -145,7 +155,10 @@ def test_a_model_starts_from_another(
     text = (treebank / "dev.conllu").read_text(encoding="utf-8")
     new.write_text(text.replace("\tobj\t", "\tnovelty\t"), encoding="utf-8")
     files = ("--train", new, "--dev", new)
-    treecrf("train", *files, "--init", model, "--set", "epochs=1", "--loss", "crf", "--out", out)
+    run = treecrf(
+        *("train", *files, "--init", model, "--set", "epochs=1", "--loss", "crf", "--out", out)
+    )
+    assert re.search(r"^start  dev UAS \d\d\.\d\d, LAS \d\d\.\d\d$", run.stdout, re.M)
     first, second = package.load(model), package.load(out)
     assert second.config == first.config.changed({"epochs": 1, "loss": "crf"})
     known = first.vocabulary.relations
@@ -335,3 +348,5 @@ def test_options_that_do_not_go_together(data: tuple[object, ...], out: Path) ->
     assert line == "--resume goes on with what --overwrite would remove"
     line = misuse("train", *data, "--out", out, "--init", out, "--embeddings", out)
     assert line == "--init brings its own word vectors; it takes no --embeddings"
+    line = misuse("train", *data, "--out", out, "--loss", "crf", "--set", "loss=local")
+    assert line == "--loss and --set loss=... say it twice: give one"

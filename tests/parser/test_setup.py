@@ -88,12 +88,12 @@ def test_a_model_is_overwritten_when_the_new_one_can_begin(model: Path, treebank
     assert content(model).keys() == before.keys()
 
 
-@pytest.mark.parametrize("failure", ["no epochs", "interrupted", "full disk"])
+@pytest.mark.parametrize("failure", ["interrupted", "full disk"])
 def test_a_model_stays_until_an_epoch_has_made_another(
     failure: str, model: Path, treebank: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = content(model)
-    config = replace(CONFIG, seed=2, epochs=0 if failure == "no epochs" else 9)
+    config = replace(CONFIG, seed=2, epochs=9)
     training = set_up_in(model, treebank, config, overwrite=True)
 
     def stop(_: object) -> None:
@@ -110,6 +110,32 @@ def test_a_model_stays_until_an_epoch_has_made_another(
     with pytest.raises((ParserError, OSError, KeyboardInterrupt)):
         train(training, model)
     assert content(model) == before
+
+
+def test_no_epochs(treebank: Path, tmp_path: Path) -> None:
+    """Nothing is written that a later command with another mistake would stumble over."""
+    with pytest.raises(ParserError, match="epochs is 0, and without an epoch there is no model"):
+        set_up_in(tmp_path / "new", treebank, replace(CONFIG, epochs=0))
+    assert not (tmp_path / "new").exists()
+
+
+def test_heads_without_relations(model: Path, treebank: Path, tmp_path: Path) -> None:
+    """A model that knows some learns from heads alone; without one there are none to learn."""
+    bare = tmp_path / "bare.conllu"
+    write_conllu([Sentence(["a", "dog", "b"], [2, 0, 2])], bare)
+    with pytest.raises(ParserError, match="no word of the training data has a head and a relation"):
+        set_up_in(tmp_path / "new", bare)
+    training = set_up(
+        tmp_path / "next", CONFIG, train=[bare], dev=treebank, init=model, device="cpu"
+    )
+    assert train(training, tmp_path / "next").uas > 0
+
+
+def test_the_scores_to_start_from(model: Path, treebank: Path, tmp_path: Path) -> None:
+    found = set_up_in(tmp_path / "next", treebank, init=model).starting_scores()
+    trees = load(model, device="cpu").parse_tokens([["a", "dog", "b"]])
+    right = sum(head == gold for head, gold in zip(trees[0].heads, [2, 0, 2], strict=True))
+    assert found.uas == pytest.approx(100 * right / 3)
 
 
 def test_what_a_killed_run_was_to_put_in_place_goes(model: Path, treebank: Path) -> None:

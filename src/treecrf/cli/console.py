@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from treecrf.parser.evaluation import Scores
     from treecrf.parser.train import Epoch, Step, Training
     from treecrf.segment.train import SegmenterEpoch
     from treecrf.treebank import Sentence
@@ -161,7 +162,9 @@ def print_segmenter_epoch(epoch: "SegmenterEpoch") -> None:
 
 
 @contextlib.contextmanager
-def print_training(training: "Training") -> Iterator[tuple[OnStep, OnEpoch]]:
+def print_training(
+    training: "Training", *, start: "Scores | None" = None
+) -> Iterator[tuple[OnStep, OnEpoch]]:
     """What to call after a step and after an epoch: a progress bar, and a line an epoch."""
     from rich.console import Console
     from rich.progress import (
@@ -186,6 +189,13 @@ def print_training(training: "Training") -> Iterator[tuple[OnStep, OnEpoch]]:
     print(f"train  {counted(len(prepared.sentences), 'sentence')}, {counted(words, 'word')}{extra}")
     print(f"dev    {counted(len(training.dev), 'sentence')}")
     print(f"model  {training.config.loss}, {weights / 1e6:.1f}M weights, on {training.device}")
+    if training.vectors is not None:
+        known, forms = training.forms_with_vectors()
+        print(f"vectors of {known:,} of the {counted(forms, 'form')} in the training data")
+        if not known:
+            print("warning: none of its forms is among the word vectors", file=sys.stderr)
+    if start is not None:
+        print(f"start  dev UAS {start.uas:.2f}, LAS {start.las:.2f}")
     sys.stdout.flush()
     visible = sys.stderr is not None and sys.stderr.isatty()
     progress = Progress(
@@ -218,10 +228,17 @@ def print_training(training: "Training") -> Iterator[tuple[OnStep, OnEpoch]]:
         yield on_step, on_epoch
 
 
-def print_best(last: "Epoch", folder: Path) -> None:
+def print_best(last: "Epoch", folder: Path, *, start: "Scores | None" = None) -> None:
     """What training came to by its last epoch, and where it is."""
     best = f"dev LAS {last.best_las:.2f} in epoch {last.best_epoch}"
     print(f"best   {best}; the model is in {folder}")
+    if start is not None and last.best_las < start.las:
+        rate = f"{last.learning_rate / 10:.0e}"
+        print(
+            f"warning: the model that it started from has a dev LAS of {start.las:.2f}, which is "
+            f"better; a lower rate forgets less, such as --set learning_rate={rate}",
+            file=sys.stderr,
+        )
 
 
 def _console(file: IO[str] | None = None) -> "Console":

@@ -84,6 +84,11 @@ def train(
         raise typer.BadParameter(
             f"--segmenter reads the data again, and {pipe} can be read once: make a file of it"
         )
+    chosen = {"loss": loss, "nonprojective": nonprojective, "seed": seed}
+    given = {name: value for name, value in chosen.items() if value is not None}
+    for name in given:
+        if any(setting.partition("=")[0].strip() == name for setting in set or ()):
+            raise typer.BadParameter(f"--{name} and --set {name}=... say it twice: give one")
     from treecrf.parser import load_config, set_up
     from treecrf.parser.ranks import joined
     from treecrf.parser.setup import base_config
@@ -92,8 +97,6 @@ def train(
         base = base_config(out, init=init, resume=resume)
         if base is None or config is not None:
             base = load_config(config or "default")
-        chosen = {"loss": loss, "nonprojective": nonprojective, "seed": seed}
-        given = {name: value for name, value in chosen.items() if value is not None}
         return set_up(
             out,
             base.changed(given).updated(set or ()),
@@ -110,7 +113,8 @@ def train(
         with joined(device) as (ranks, own_device):
             training = ranks.from_leader(lambda: read(own_device))
             training.ranks, training.max_minutes = ranks, max_minutes
-            _train_parser(training, out, device=own_device, resume=resume)
+            started = init is not None and not resume
+            _train_parser(training, out, device=own_device, resume=resume, started=started)
         if segmenter and ranks.leads:
             _train_segmenter(train, dev, out, training)
     except KeyboardInterrupt:
@@ -126,7 +130,10 @@ def _is_kept(file: str) -> bool:
     return file != "-" and (Path(file).is_file() or not Path(file).exists())
 
 
-def _train_parser(training: "Training", out: Path, *, device: str, resume: bool) -> None:
+def _train_parser(
+    training: "Training", out: Path, *, device: str, resume: bool, started: bool
+) -> None:
+    """Train, and say what it came to; with `started`, against the model that it starts from."""
     from treecrf.cli.console import print_best, print_training
     from treecrf.parser.device import choose_device
     from treecrf.parser.train import train as run
@@ -143,11 +150,12 @@ def _train_parser(training: "Training", out: Path, *, device: str, resume: bool)
         print_epoch(epoch)
 
     training.on_epoch = on_epoch
-    with print_training(training) as (training.on_step, print_epoch):
+    start = training.starting_scores() if started else None
+    with print_training(training, start=start) as (training.on_step, print_epoch):
         last = run(training, out, resume=resume)
     if not trained:
         typer.echo(_why_ended(training, last))
-    print_best(last, out)
+    print_best(last, out, start=start)
 
 
 def _why_ended(training: "Training", last: "Epoch") -> str:

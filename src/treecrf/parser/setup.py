@@ -157,6 +157,8 @@ def _start(
     pretrained: Pretrained | None,
 ) -> _Start:
     """With weights at random."""
+    if not vocabulary.relations:
+        raise ParserError("no word of the training data has a head and a relation")
     if config.predict_upos and not vocabulary.upos:
         raise ParserError(
             "predict_upos is true, and no word of the training data has a universal tag to learn: "
@@ -176,6 +178,8 @@ def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool
     """Whether a training goes on as it began; an error where something would be lost."""
     if folder.exists() and not folder.is_dir():
         raise ParserError(f"{folder}: not a folder; a model is a folder of several files")
+    if config.epochs < 1:
+        raise ParserError("epochs is 0, and without an epoch there is no model: --set epochs=N")
     if not overwrite:
         checkpoint.check_whole(folder)
     if resume:

@@ -14,7 +14,7 @@ from treecrf.parser.data import Prepared
 from treecrf.parser.device import fast_products
 from treecrf.parser.encoding import encode, encode_annotation
 from treecrf.parser.errors import ParserError
-from treecrf.parser.evaluation import DevSet
+from treecrf.parser.evaluation import DevSet, Scores
 from treecrf.parser.forms import Integers
 from treecrf.parser.gold import WordCounts, count_words
 from treecrf.parser.loss import training_loss
@@ -71,6 +71,17 @@ class Training:
     """When to stop, if the first epoch is done; an epoch that is cut short does not count."""
     on_step: Callable[[Step], None] = field(default=_say_nothing)
     on_epoch: Callable[[Epoch], None] = field(default=_say_nothing)
+
+    def starting_scores(self) -> Scores:
+        """What the weights to start from come to on the dev data."""
+        dev = DevSet(self.dev, self.vocabulary, self.config, device=self.device)
+        return dev.evaluate(self.scorer.to(self.device))
+
+    def forms_with_vectors(self) -> tuple[int, int]:
+        """How many forms of the training data have a pretrained vector, and how many there are."""
+        forms = {form for sentence in self.prepared.sentences for form in sentence.forms}
+        known = self.vocabulary.vector_numbers
+        return sum(form in known or form.lower() in known for form in forms), len(forms)
 
 
 @fast_products()

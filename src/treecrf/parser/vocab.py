@@ -117,8 +117,6 @@ def build_vocabulary(sentences: Sequence[Sentence], config: Config) -> Vocabular
             tags.update(sentence.column(config.tags))
         if config.predict_upos:
             upos.update(tag for tag in sentence.column("upos") if tag != "_")
-    if not relations:
-        raise ParserError("no word of the training data has a head and a relation")
     return Vocabulary(
         words=[word for word in _by_frequency(words) if words[word] >= config.min_freq],
         characters=_by_frequency(characters),
