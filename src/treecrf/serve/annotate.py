@@ -1,15 +1,17 @@
 """Annotation of a corpus: what the page asks for, and what it saves."""
 
 import asyncio
+import hashlib
 import json
 import threading
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from treecrf.serve.annotate_file import Annotations, Record, State
 from treecrf.serve.annotate_queue import Asking, Queue
@@ -29,19 +31,46 @@ __all__ = ["Annotating", "annotate_routes"]
 
 _MOST_HEADS = 8
 _ERRORS = ERRORS | {404: {"model": Error, "description": "There is no such sentence."}}
-_FOREIGN: dict[int | str, dict[str, Any]] = {
-    403: {"model": Error, "description": "A page from elsewhere wants to decide."}
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    403: {"model": Error, "description": "A page from elsewhere wants to decide."},
+    409: {"model": Error, "description": "The file has something newer of this sentence."},
 }
 
 
-class Decision(BaseModel):
-    """All that is decided about a sentence so far."""
+def _without_blanks(labels: dict[int, str]) -> dict[int, str]:
+    """Without `_`, which is no relation in a file: a model that knows none gives it to all."""
+    return {word: label for word, label in labels.items() if label != "_"}
+
+
+class Decided(BaseModel):
+    """All that is decided about a sentence."""
 
     model_config = ConfigDict(extra="forbid")
 
     heads: Annotated[dict[int, int], Field(description="Confirmed heads by word; 0 is the root.")]
-    labels: Annotated[dict[int, Text], Field(description="Confirmed relations of those words.")]
+    labels: Annotated[
+        dict[int, Text],
+        AfterValidator(_without_blanks),
+        Field(description="Confirmed relations of those words; `_` is none."),
+    ]
     state: State
+
+    @property
+    def record(self) -> Record:
+        return Record(self.heads, self.labels, self.state)
+
+
+class Decision(Decided):
+    """What the file is to have of a sentence now, and what the sender takes it to have."""
+
+    key: Annotated[str, Field(description="That of the sentence, as it was given with it.")]
+    known: Annotated[
+        list[Decided],
+        Field(
+            description="What the file may have of it: what was given last, and what was sent "
+            "since. If it has something else, somebody has decided meanwhile, and that is kept."
+        ),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +91,34 @@ class Annotating:
         number = self.queue.numbers[place - 1]
         return number, self.corpus[number]
 
-    def save(self, number: int, sentence: Sentence, record: Record) -> None:
-        """Put a decision on disk."""
+    def key(self, number: int, sentence: Sentence) -> str:
+        """What no other sentence has, in this queue or in that of another process."""
+        parts = [str(self.annotations.path), str(number), *sentence.forms]
+        return hashlib.sha256("\t".join(parts).encode()).hexdigest()[:32]
+
+    def keyed_sentence(self, place: int, key: str) -> tuple[int, Sentence]:
+        """The same, if it is the one that somebody has seen there."""
+        number, sentence = self.sentence(place)
+        if self.key(number, sentence) != key:
+            raise ServeError(
+                404,
+                "this is not the sentence that is here now: the service has been started again "
+                "since the page was opened; reload the page",
+            )
+        return number, sentence
+
+    def save(
+        self, number: int, sentence: Sentence, record: Record, *, known: Collection[Record]
+    ) -> None:
+        """Put a decision on disk, unless it was made without knowing what is there."""
         with self.lock:
+            # An answer may have been lost: what is there already is no news.
+            if self.annotations[number] not in (record, *known):
+                raise ServeError(
+                    409,
+                    "not saved: this sentence was changed elsewhere meanwhile, perhaps in another "
+                    "tab; look at what it has now, and decide again",
+                )
             self.annotations.put(number, sentence, record)
 
     def progress(self, place: int) -> dict[str, Any]:
@@ -101,7 +155,12 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
             ),
             render=partial(render_json, alternatives=_MOST_HEADS, marginals=topk > 0),
         )
-        return json.loads((await batcher.submit(job, _nobody_goes))[0])
+        try:
+            return json.loads((await batcher.submit(job, _nobody_goes))[0])
+        except ServeError as error:
+            # There is one sentence, whichever of the corpus it is.
+            detail = error.detail.removeprefix("sentence 1: ")
+            raise ServeError(error.status, detail, retry_after=error.retry_after) from error
 
     @routes.get("/", include_in_schema=False)
     async def page() -> FileResponse:
@@ -129,6 +188,7 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
         return {
             "place": place,
             "number": number,
+            "key": annotating.key(number, sentence),
             "asked": annotating.asking.words(probs),
             "sentence": shown,
             **_decided(record),
@@ -137,29 +197,30 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
 
     @routes.get("/api/annotate/{place}/best", responses=_ERRORS)
     async def best(
-        place: Place, connection: Request, k: Annotated[int, Query(ge=1, le=50)] = 5
+        place: Place, key: str, connection: Request, k: Annotated[int, Query(ge=1, le=50)] = 5
     ) -> Any:
         """The best trees of a sentence, under what is decided."""
-        number, sentence = annotating.sentence(place)
+        number, sentence = annotating.keyed_sentence(place, key)
         record = annotating.annotations[number]
         return await parse(connection, sentence, record, topk=k)
 
     @routes.post(
         "/api/annotate/{place}",
-        responses=_ERRORS | _FOREIGN,
+        responses=_ERRORS | _REFUSALS,
         dependencies=[Depends(_refuse_other_pages)],
     )
     async def decide(place: Place, decision: Decision, connection: Request) -> dict[str, Any]:
         """Save a decision, and give the tree around it; what no tree can have is not saved."""
-        number, sentence = annotating.sentence(place)
+        number, sentence = annotating.keyed_sentence(place, decision.key)
         if extra := sorted(decision.labels.keys() - decision.heads.keys()):
             raise ServeError(
                 422, f"word {extra[0]} has a relation but no head; confirm the arc with it"
             )
-        record = Record(decision.heads, decision.labels, decision.state)
+        record = decision.record
+        known = [decided.record for decided in decision.known]
         shown = await parse(connection, sentence, record)
         try:
-            await asyncio.to_thread(annotating.save, number, sentence, record)
+            await asyncio.to_thread(annotating.save, number, sentence, record, known=known)
         except OSError as error:
             out = annotating.annotations.path
             raise ServeError(500, f"not saved: {out}: {error.strerror or error}") from error
@@ -184,7 +245,11 @@ async def _refuse_other_pages(connection: Request) -> None:
 
 
 async def _nobody_goes() -> None:
-    """What a person has decided is saved even if the browser is closed meanwhile."""
+    """Never return: who asks is not watched.
+
+    What a person has decided is saved even if the browser is closed meanwhile, and a sentence to
+    look at is parsed before one would know.
+    """
     await asyncio.Event().wait()
 
 

@@ -28,16 +28,19 @@ async function ask(path, options = {}) {
 function problem(answer, body) {
   const detail = body?.detail;
   if (typeof detail === "string") return detail;
-  if (Array.isArray(detail) && detail.length) return detail.map((fault) => fault.msg).join("; ");
   if (answer.status === 413) return "That is more text than the service takes at once.";
   if (answer.status === 503) return "The service is busy. Try again in a moment.";
   return `The service answered ${answer.status} ${answer.statusText}`.trim();
 }
 
-/** POST a JSON value; the answer's JSON value. With `keepalive`, closing the page does not stop it. */
+/**
+ * POST a JSON value; the answer's JSON value. With `keepalive`, closing the page does not stop it, unless
+ * the value is large: browsers let 64 KiB outlive a page, of all that is under way.
+ */
 export function post(path, value, { keepalive = false } = {}) {
   const headers = { "Content-Type": "application/json" };
-  return ask(path, { method: "POST", headers, body: JSON.stringify(value), keepalive });
+  const body = JSON.stringify(value);
+  return ask(path, { method: "POST", headers, body, keepalive: keepalive && body.length < 8_000 });
 }
 
 /** GET a JSON value. */

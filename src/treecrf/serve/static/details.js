@@ -11,18 +11,11 @@ export class Details {
 
   constructor({ pick, free, relabel }) {
     this.actions = { pick, free, relabel };
-    this.node = element("div", { class: "details" });
-    this.clear();
+    this.node = element("div", { class: "details" }, element("p", { class: "hint" }, HINT));
   }
 
   get id() {
     return this.#id;
-  }
-
-  clear() {
-    this.#id = null;
-    this.#shown = [];
-    replaceChildren(this.node, element("p", { class: "hint" }, HINT));
   }
 
   /** The nth head in the list, counted from 1. */
