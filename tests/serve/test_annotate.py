@@ -183,7 +183,7 @@ def test_what_somebody_else_decided_is_not_overwritten(client: TestClient, out: 
     assert answer.status_code == 409
     assert "changed elsewhere meanwhile" in answer.json()["detail"]
     assert out.read_bytes() == before
-    # The same once more, as after an answer that was lost; and on top of it, without having seen it.
+    # The same once more, as after a lost answer; and something else without having seen it.
     assert client.post("/api/annotate/1", json=seen | done).status_code == 200
     both = {"key": key, "known": [OPEN, done]}
     assert client.post("/api/annotate/1", json=both | other).status_code == 200
@@ -199,10 +199,8 @@ def test_no_label_is_no_label(client: TestClient, out: Path) -> None:
     assert client.post("/api/annotate/1", json=later).status_code == 200
 
 
-@pytest.mark.parametrize("heads", [[2, 1, 0], [9, 9, 9], [0, 0, 2]])
-def test_heads_of_a_corpus_are_not_looked_at(
-    model: Path, tmp_path: Path, heads: list[int]
-) -> None:
+@pytest.mark.parametrize("heads", [[2, 1, 0], [9, 9, 9]])
+def test_heads_of_a_corpus_are_not_looked_at(model: Path, tmp_path: Path, heads: list[int]) -> None:
     corpus = tmp_path / "corpus.conllu"
     lines = (f"{n}\tw{n}\t_\t_\t_\t_\t{head}\tdep\t_\t_\n" for n, head in enumerate(heads, 1))
     corpus.write_text("".join(lines) + "\n")

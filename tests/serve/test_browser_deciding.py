@@ -1,4 +1,4 @@
-"""Annotation in Chromium when things happen at once: quick keys, two tabs, answers that are lost."""
+"""Annotation in Chromium when things happen at once: quick keys, two tabs, lost answers."""
 
 from collections.abc import Iterator
 from pathlib import Path

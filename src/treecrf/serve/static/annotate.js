@@ -53,6 +53,7 @@ function explanation() {
 }
 
 function showProgress(progress) {
+  overview.progress = progress;
   const { done, skipped, total, heads } = progress;
   const parts = [`${done} of ${total} sentences done`, `${heads} ${heads === 1 ? "head" : "heads"} confirmed`];
   if (skipped) parts.splice(1, 0, `${skipped} skipped`);
@@ -115,6 +116,7 @@ function showEnd() {
   byId("finished").hidden = false;
   byId("finished").focus({ preventScroll: true });
   showActions({ isFirst: end === 1, isLast: true });
+  showProgress(overview.progress);
 }
 
 /** At the end one can only go back. */
