@@ -113,7 +113,9 @@ def test_what_is_pressed_after_leaving_decides_nothing(
     place.press("f")
     place.wait_until_saved(1)
     page.evaluate(HOLD)
-    place.press(leaving, "f", "u", "2", "Delete", "r")
+    place.press(leaving)
+    page.wait_for_function("window.held.length === 1")
+    place.press("f", "u", "2", "Delete", "r")
     page.evaluate(RELEASE)
     expect(page.locator("#progress-text")).to_contain_text(f"Sentence {place.number + 1} ·")
     assert place.state == state

@@ -84,6 +84,22 @@ def test_a_button_that_has_nothing_left_to_do_keeps_the_focus(page: Page) -> Non
     expect(page.locator(".arc.fixed")).to_have_count(1)
 
 
+def test_the_heads_below_the_tree_keep_the_focus(page: Page) -> None:
+    parse(page)
+    word(page, 6).focus()
+    chip = page.locator(".details .chip").first
+    chip.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator(".arc.fixed")).to_have_count(1)
+    expect(chip).to_be_focused()
+    page.locator(".details .chip").last.focus()  # to free it
+    page.keyboard.press("Enter")
+    expect(page.locator(".arc.fixed")).to_have_count(0)
+    expect(page.locator(".details .chip").last).to_be_focused()
+    page.keyboard.press("Control+z")
+    expect(page.locator(".arc.fixed")).to_have_count(1)
+
+
 def test_nothing_to_parse_ends_what_is_being_parsed(page: Page) -> None:
     page.evaluate(
         "() => { const real = window.fetch; window.fetch = async (...all) => {"
