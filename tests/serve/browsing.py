@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import urllib.request
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -75,8 +76,8 @@ class Service:
     def decide(self, place: int, **changed: object) -> Any:
         """Save what the file has of a sentence that is annotated, with something changed."""
         item = self.get(f"api/annotate/{place}")
-        known = {name: item[name] for name in ("heads", "labels", "state")}
-        decision = {"key": item["key"], "known": [known]} | known | changed
+        names = ("key", "known", "heads", "labels", "state")
+        decision = {name: item[name] for name in names} | {"version": str(uuid.uuid4())} | changed
         return self.post(f"api/annotate/{place}", decision)
 
     def kill(self) -> None:

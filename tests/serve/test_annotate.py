@@ -1,6 +1,8 @@
 """What the page for annotation asks for and saves, over HTTP."""
 
+import contextlib
 import shutil
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,8 +21,6 @@ from treecrf.serve.app import create_app
 from treecrf.serve.limits import Limits
 from treecrf.treebank import Sentence, read_conllu
 
-DECIDED = ("heads", "labels", "state")
-OPEN = {"heads": {}, "labels": {}, "state": "open"}
 SENTENCES = [["Anna", "saw", "the", "garden", "."], ["It", "rained", "."]]
 
 
@@ -32,6 +32,13 @@ def out(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(wordy: Parser, out: Path) -> Iterator[TestClient]:
+    with annotation(wordy, out) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def annotation(wordy: Parser, out: Path) -> Iterator[TestClient]:
+    """What a process serves that has this file."""
     asking = Asking(None, 0.4)
     with Annotations(out) as annotations, SentenceStore() as corpus:
         queue = make_queue(
@@ -51,7 +58,7 @@ def client(wordy: Parser, out: Path) -> Iterator[TestClient]:
 def post(client: TestClient, place: int, decision: dict[str, Any], **headers: str) -> Response:
     """What comes of a decision of somebody who has just looked at the sentence."""
     item = client.get(f"/api/annotate/{place}").json()
-    seen = {"key": item["key"], "known": [{name: item[name] for name in DECIDED}]}
+    seen = {"key": item["key"], "known": item["known"], "version": str(uuid.uuid4())}
     return client.post(f"/api/annotate/{place}", json=seen | decision, headers=headers)
 
 
@@ -112,7 +119,7 @@ def test_half_a_character_is_refused(client: TestClient, out: Path) -> None:
     answer = client.post(
         "/api/annotate/1",
         content=rb'{"heads": {"1": 2}, "labels": {"1": "\ud800"}, "state": "done", '
-        rb'"key": "", "known": []}',
+        rb'"key": "", "version": "a", "known": []}',
         headers={"Content-Type": "application/json"},
     )
     assert answer.status_code == 422
@@ -143,7 +150,7 @@ def test_places_that_are_not_there(client: TestClient) -> None:
     assert client.get("/api/annotate/3").status_code == 404
     assert client.get("/api/annotate/0").status_code == 422
     decision = {"heads": {}, "labels": {}, "state": "done"}
-    nowhere = decision | {"key": "", "known": []}
+    nowhere = decision | {"key": "", "version": "a", "known": []}
     assert client.post("/api/annotate/3", json=nowhere).status_code == 404
     assert post(client, 1, decision | {"state": "else"}).status_code == 422
 
@@ -161,7 +168,8 @@ def test_a_decision_is_about_the_sentence_that_was_seen(client: TestClient, out:
     """Places change when the service is started again, and the page may still be open."""
     first, second = (client.get(f"/api/annotate/{place}").json() for place in (1, 2))
     assert first["key"] != second["key"]
-    decision = {"heads": {"1": 2}, "labels": {}, "state": "done", "known": [OPEN]}
+    decision = {"heads": {"1": 2}, "labels": {}, "state": "done", "version": "a"}
+    decision["known"] = second["known"]
     answer = client.post("/api/annotate/2", json=decision | {"key": first["key"]})
     assert answer.status_code == 404
     assert answer.json()["detail"].endswith("reload the page")
@@ -173,11 +181,12 @@ def test_a_decision_is_about_the_sentence_that_was_seen(client: TestClient, out:
 
 
 def test_what_somebody_else_decided_is_not_overwritten(client: TestClient, out: Path) -> None:
-    key = client.get("/api/annotate/1").json()["key"]
-    done = {"heads": {"1": 2, "2": 0}, "labels": {"1": "nsubj"}, "state": "done"}
-    other = {"heads": {"4": 2}, "labels": {}, "state": "open"}
-    seen = {"key": key, "known": [OPEN]}
-    assert client.post("/api/annotate/1", json=seen | done).status_code == 200
+    item = client.get("/api/annotate/1").json()
+    seen = {"key": item["key"], "known": item["known"]}
+    done = {"heads": {"1": 2, "2": 0}, "labels": {"1": "nsubj"}, "state": "done", "version": "a"}
+    other = {"heads": {"4": 2}, "labels": {}, "state": "open", "version": "b"}
+    answer = client.post("/api/annotate/1", json=seen | done)
+    assert (answer.status_code, answer.json()["known"][0]) == (200, "a")
     before = out.read_bytes()
     answer = client.post("/api/annotate/1", json=seen | other)
     assert answer.status_code == 409
@@ -185,8 +194,31 @@ def test_what_somebody_else_decided_is_not_overwritten(client: TestClient, out: 
     assert out.read_bytes() == before
     # The same once more, as after a lost answer; and something else without having seen it.
     assert client.post("/api/annotate/1", json=seen | done).status_code == 200
-    both = {"key": key, "known": [OPEN, done]}
+    both = seen | {"known": [*item["known"], "a"]}
     assert client.post("/api/annotate/1", json=both | other).status_code == 200
+
+
+def test_a_decision_that_comes_late_does_not_undo_a_later_one(client: TestClient) -> None:
+    """Both were sent at once: the first fixed a head, the second freed it again."""
+    item = client.get("/api/annotate/1").json()
+    sent = {"key": item["key"], "labels": {}, "state": "open"}
+    first = sent | {"heads": {"1": 2}, "version": "a", "known": item["known"]}
+    second = sent | {"heads": {}, "version": "b", "known": [*item["known"], "a"]}
+    assert client.post("/api/annotate/1", json=second).status_code == 200
+    assert client.post("/api/annotate/1", json=first).status_code == 409
+    assert client.get("/api/annotate/1").json()["heads"] == {}
+
+
+def test_a_version_outlives_the_process(wordy: Parser, out: Path) -> None:
+    seen: dict[str, Any] = {}
+    for heads in ({"1": 2}, {"1": 2, "4": 2}):
+        with annotation(wordy, out) as client:
+            seen = seen or client.get("/api/annotate/1").json()
+            decision = {"labels": {}, "state": "open", "heads": heads, "version": f"v{len(heads)}"}
+            seen = {"key": seen["key"], "known": seen["known"]}
+            answer = client.post("/api/annotate/1", json=seen | decision)
+            assert answer.status_code == 200
+            seen |= answer.json()
 
 
 def test_no_label_is_no_label(client: TestClient, out: Path) -> None:
@@ -194,9 +226,6 @@ def test_no_label_is_no_label(client: TestClient, out: Path) -> None:
     blank = {"heads": {"1": 2}, "labels": {"1": "_"}, "state": "done"}
     assert post(client, 1, blank).json()["labels"] == {}
     assert client.get("/api/annotate/1").json()["labels"] == {}
-    key = client.get("/api/annotate/1").json()["key"]
-    later = {"heads": {}, "labels": {}, "state": "open", "key": key, "known": [blank]}
-    assert client.post("/api/annotate/1", json=later).status_code == 200
 
 
 @pytest.mark.parametrize("heads", [[2, 1, 0], [9, 9, 9]])

@@ -68,9 +68,7 @@ def see(case: schemathesis.Case) -> None:
     if isinstance(case.body.get("key"), str):
         case.body["key"] = ANNOTATING.key(number, sentence)
     if isinstance(case.body.get("known"), list):
-        record = ANNOTATING.annotations[number]
-        heads, labels = dict(record.heads), dict(record.labels)
-        case.body["known"].append({"heads": heads, "labels": labels, "state": record.state})
+        case.body["known"].extend(ANNOTATING.decided(number)[1])
 
 
 @schema.parametrize()

@@ -4,7 +4,6 @@ import asyncio
 import hashlib
 import json
 import threading
-from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated, Any
@@ -42,8 +41,8 @@ def _without_blanks(labels: dict[int, str]) -> dict[int, str]:
     return {word: label for word, label in labels.items() if label != "_"}
 
 
-class Decided(BaseModel):
-    """All that is decided about a sentence."""
+class Decision(BaseModel):
+    """All that is decided about a sentence, and what the sender takes the file to have of it."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -54,21 +53,16 @@ class Decided(BaseModel):
         Field(description="Confirmed relations of those words; `_` is none."),
     ]
     state: State
-
-    @property
-    def record(self) -> Record:
-        return Record(self.heads, self.labels, self.state)
-
-
-class Decision(Decided):
-    """What the file is to have of a sentence now, and what the sender takes it to have."""
-
     key: Annotated[str, Field(description="That of the sentence, as it was given with it.")]
+    version: Annotated[
+        Text, Field(min_length=1, description="A name for this decision that no other one has.")
+    ]
     known: Annotated[
-        list[Decided],
+        list[str],
         Field(
-            description="What the file may have of it: what was given last, and what was sent "
-            "since. If it has something else, somebody has decided meanwhile, and that is kept."
+            description="The versions that the file may have of it: those that were given last, "
+            "and those that were sent since. If it has another one, somebody has decided "
+            "meanwhile, and that is kept."
         ),
     ]
 
@@ -82,6 +76,8 @@ class Annotating:
     queue: Queue
     annotations: Annotations
     asking: Asking
+    saved: dict[int, str] = field(default_factory=dict)
+    """The versions that were saved since the start, by the number of the sentence."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def sentence(self, place: int) -> tuple[int, Sentence]:
@@ -93,8 +89,7 @@ class Annotating:
 
     def key(self, number: int, sentence: Sentence) -> str:
         """What no other sentence has, in this queue or in that of another process."""
-        parts = [str(self.annotations.path), str(number), *sentence.forms]
-        return hashlib.sha256("\t".join(parts).encode()).hexdigest()[:32]
+        return _digest([str(self.annotations.path), str(number), *sentence.forms])
 
     def keyed_sentence(self, place: int, key: str) -> tuple[int, Sentence]:
         """The same, if it is the one that somebody has seen there."""
@@ -107,19 +102,32 @@ class Annotating:
             )
         return number, sentence
 
+    def decided(self, number: int) -> tuple[Record, list[str]]:
+        """What is decided about a sentence, and the names of that version.
+
+        The first is the one that counts. The last is that of what is in the file, which another
+        process gives it too.
+        """
+        saved = self.saved.get(
+            number
+        )  # before the record: it may be of one before, not of one after
+        record = self.annotations[number]
+        return record, [_content(record)] if saved is None else [saved, _content(record)]
+
     def save(
-        self, number: int, sentence: Sentence, record: Record, *, known: Collection[Record]
+        self, number: int, sentence: Sentence, record: Record, *, version: str, known: list[str]
     ) -> None:
         """Put a decision on disk, unless it was made without knowing what is there."""
         with self.lock:
-            # An answer may have been lost: what is there already is no news.
-            if self.annotations[number] not in (record, *known):
+            # The same may come twice, if an answer is lost.
+            if self.decided(number)[1][0] not in (version, *known):
                 raise ServeError(
                     409,
                     "not saved: this sentence was changed elsewhere meanwhile, perhaps in another "
                     "tab; look at what it has now, and decide again",
                 )
             self.annotations.put(number, sentence, record)
+            self.saved[number] = version
 
     def progress(self, place: int) -> dict[str, Any]:
         """How far it is, and which sentence comes after this place."""
@@ -181,7 +189,7 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
     async def look(place: Place, connection: Request) -> dict[str, Any]:
         """A sentence, which of its words are asked about, and what is decided already."""
         number, sentence = annotating.sentence(place)
-        record = annotating.annotations[number]
+        record, versions = annotating.decided(number)
         free = await parse(connection, sentence, Record())
         probs = [token["prob"] for token in free["tokens"]]
         shown = await parse(connection, sentence, record) if record.heads else free
@@ -192,6 +200,7 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
             "asked": annotating.asking.words(probs),
             "sentence": shown,
             **_decided(record),
+            "known": versions,
             "progress": annotating.progress(place),
         }
 
@@ -216,15 +225,20 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
             raise ServeError(
                 422, f"word {extra[0]} has a relation but no head; confirm the arc with it"
             )
-        record = decision.record
-        known = [decided.record for decided in decision.known]
+        record = Record(decision.heads, decision.labels, decision.state)
         shown = await parse(connection, sentence, record)
+        save = partial(annotating.save, version=decision.version, known=decision.known)
         try:
-            await asyncio.to_thread(annotating.save, number, sentence, record, known=known)
+            await asyncio.to_thread(save, number, sentence, record)
         except OSError as error:
             out = annotating.annotations.path
             raise ServeError(500, f"not saved: {out}: {error.strerror or error}") from error
-        return {"sentence": shown, **_decided(record), "progress": annotating.progress(place)}
+        return {
+            "sentence": shown,
+            **_decided(record),
+            "known": [decision.version, _content(record)],
+            "progress": annotating.progress(place),
+        }
 
     return routes
 
@@ -251,6 +265,17 @@ async def _nobody_goes() -> None:
     look at is parsed before one would know.
     """
     await asyncio.Event().wait()
+
+
+def _digest(parts: list[str]) -> str:
+    # The name of a file may be no text.
+    return hashlib.sha256("\t".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def _content(record: Record) -> str:
+    """The version of what a file has."""
+    heads, labels = sorted(record.heads.items()), sorted(record.labels.items())
+    return "content-" + _digest([str(heads), str(labels), record.state])
 
 
 def _decided(record: Record) -> dict[str, Any]:

@@ -6,7 +6,6 @@ import { Editor } from "./editor.js";
 import { setUpHelp } from "./help.js";
 import { legend } from "./scale.js";
 
-const KNOWN = 12; // decisions without an answer that are told to the service: nobody is faster
 const actions = byId("actions");
 const problem = byId("problem");
 const work = byId("work");
@@ -85,7 +84,7 @@ async function open(place) {
   if (mine !== opening) return;
   const { heads, labels: relations, state, key } = item;
   const opened = { place, key, state, next: item.progress.next, asked: item.asked };
-  opened.known = [{ heads, labels: relations, state }]; // what the file may have of it, oldest first
+  opened.known = item.known; // the versions that the file may have of it, the last one sent last
   opened.note = element("p", { class: "note", role: "note", hidden: true });
   opened.editor = new Editor({
     answer: item.sentence,
@@ -133,16 +132,16 @@ function showActions({ isFirst, isLast }) {
  * first, which did not know of it.
  */
 async function decide(item, { heads, labels: relations }, state) {
-  const decision = { heads, labels: relations, state };
-  const { known } = item;
-  const [oldest, ...others] = known;
-  item.known = [oldest, ...others.slice(-KNOWN), decision];
+  const version = crypto.getRandomValues(new Uint32Array(4)).join("-");
+  const { key, known } = item;
+  item.known = [...known, version];
   unsaved += 1;
   try {
-    const request = { key: item.key, known, ...decision };
-    const answer = await post(`api/annotate/${item.place}`, request, { keepalive: true });
+    const decision = { key, version, known, heads, labels: relations, state };
+    const answer = await post(`api/annotate/${item.place}`, decision, { keepalive: true });
     // What was there before it does not come back.
-    item.known = item.known.slice(Math.max(0, item.known.indexOf(decision)));
+    const at = item.known.indexOf(version);
+    if (at >= 0) item.known = [...answer.known, ...item.known.slice(at + 1)];
     item.state = answer.state;
     item.next = answer.progress.next;
     if (item === current) {
@@ -152,9 +151,9 @@ async function decide(item, { heads, labels: relations }, state) {
     byId("saved").textContent = `saved ${new Date().toLocaleTimeString()}`;
     return answer.sentence;
   } catch (error) {
-    const isLast = item.known.at(-1) === decision;
-    // Without an answer it may have been saved all the same.
-    if (error.status) item.known = item.known.filter((each) => each !== decision);
+    const isLast = item.known.at(-1) === version;
+    // Without an answer of the service it may have been saved all the same.
+    if (error.status >= 400 && error.status < 500) item.known = item.known.filter((each) => each !== version);
     if (error.status === 409 && isLast) showNewer(item, error);
     throw error;
   } finally {

@@ -33,14 +33,10 @@ function problem(answer, body) {
   return `The service answered ${answer.status} ${answer.statusText}`.trim();
 }
 
-/**
- * POST a JSON value; the answer's JSON value. With `keepalive`, closing the page does not stop it, unless
- * the value is large: browsers let 64 KiB outlive a page, of all that is under way.
- */
+/** POST a JSON value; the answer's JSON value. With `keepalive`, closing the page does not stop it. */
 export function post(path, value, { keepalive = false } = {}) {
   const headers = { "Content-Type": "application/json" };
-  const body = JSON.stringify(value);
-  return ask(path, { method: "POST", headers, body, keepalive: keepalive && body.length < 8_000 });
+  return ask(path, { method: "POST", headers, body: JSON.stringify(value), keepalive });
 }
 
 /** GET a JSON value. */
