@@ -108,9 +108,8 @@ class Annotating:
         The first is the one that counts. The last is that of what is in the file, which another
         process gives it too.
         """
-        saved = self.saved.get(
-            number
-        )  # before the record: it may be of one before, not of one after
+        # Read before the record: it may be that of an earlier one then, never of a later one.
+        saved = self.saved.get(number)
         record = self.annotations[number]
         return record, [_content(record)] if saved is None else [saved, _content(record)]
 

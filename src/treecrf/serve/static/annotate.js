@@ -78,7 +78,7 @@ async function open(place) {
   try {
     item = await get(`api/annotate/${place}`);
   } catch (error) {
-    fail(error);
+    if (mine === opening) fail(error);
     return;
   }
   if (mine !== opening) return;
@@ -139,9 +139,9 @@ async function decide(item, { heads, labels: relations }, state) {
   try {
     const decision = { key, version, known, heads, labels: relations, state };
     const answer = await post(`api/annotate/${item.place}`, decision, { keepalive: true });
-    // What was there before it does not come back.
     const at = item.known.indexOf(version);
-    if (at >= 0) item.known = [...answer.known, ...item.known.slice(at + 1)];
+    if (at < 0) return answer.sentence; // a later one is saved already, and told
+    item.known = [...answer.known, ...item.known.slice(at + 1)]; // what was before it does not come back
     item.state = answer.state;
     item.next = answer.progress.next;
     if (item === current) {
@@ -248,7 +248,8 @@ function nextMarked(after) {
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
   if (event.target.matches?.("input, select, textarea")) return;
-  const keys = { a: accept, s: skip, b: () => go(-1), n: () => go(1), m: () => current && nextMarked(focused()) };
+  const mark = () => current && nextMarked(focused());
+  const keys = { a: accept, s: skip, b: () => go(-1), n: () => go(1), m: mark };
   const press = keys[event.key.toLowerCase()];
   if (press) {
     event.preventDefault();
