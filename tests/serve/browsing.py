@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import urllib.request
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,8 @@ SENTENCE = "I saw Sarah with a telescope in the old garden ."
 class Service:
     """A process of `treecrf serve` or `treecrf annotate`, and where it listens."""
 
-    def __init__(self, *arguments: object) -> None:
-        command = [*COMMAND, *map(str, arguments), "--port", "0"]
+    def __init__(self, *arguments: object, port: int = 0) -> None:
+        command = [*COMMAND, *map(str, arguments), "--port", str(port)]
         self.process = subprocess.Popen(
             command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
@@ -49,6 +50,15 @@ class Service:
                 self.address = line.split()[-1].rstrip("/") + "/"
                 break
         assert self.address, f"{command} did not start"
+
+    @property
+    def port(self) -> int:
+        return int(self.address.rstrip("/").rpartition(":")[2])
+
+    def get(self, path: str) -> Any:
+        """What the service answers."""
+        with urllib.request.urlopen(self.address + path) as answer:
+            return json.load(answer)
 
     def post(self, path: str, value: object) -> Any:
         """What the service answers to JSON."""
@@ -63,6 +73,13 @@ class Service:
         answer = self.post("api/parse", {"tokens": [sentence.split()], **options})
         return answer["sentences"][0]
 
+    def decide(self, place: int, **changed: object) -> Any:
+        """Save what the file has of a sentence that is annotated, with something changed."""
+        item = self.get(f"api/annotate/{place}")
+        names = ("key", "known", "heads", "labels", "state")
+        decision = {name: item[name] for name in names} | {"version": str(uuid.uuid4())} | changed
+        return self.post(f"api/annotate/{place}", decision)
+
     def kill(self) -> None:
         """End it as nothing can prevent."""
         self.process.kill()
@@ -70,9 +87,9 @@ class Service:
 
 
 @contextlib.contextmanager
-def start(*arguments: object) -> Iterator[Service]:
+def start(*arguments: object, port: int = 0) -> Iterator[Service]:
     """A service that ends with the test."""
-    service = Service(*arguments)
+    service = Service(*arguments, port=port)
     try:
         yield service
     finally:

@@ -1,12 +1,17 @@
 """What the page for annotation asks for and saves, over HTTP."""
 
+import contextlib
 import shutil
+import uuid
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from httpx import Response
 from starlette.testclient import TestClient
 
+from tests.serve.browsing import start
 from treecrf.parser import Parser
 from treecrf.serve.annotate import Annotating, annotate_routes
 from treecrf.serve.annotate_file import Annotations
@@ -27,6 +32,13 @@ def out(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def client(wordy: Parser, out: Path) -> Iterator[TestClient]:
+    with annotation(wordy, out) as client:
+        yield client
+
+
+@contextlib.contextmanager
+def annotation(wordy: Parser, out: Path) -> Iterator[TestClient]:
+    """What a process serves that has this file."""
     asking = Asking(None, 0.4)
     with Annotations(out) as annotations, SentenceStore() as corpus:
         queue = make_queue(
@@ -41,6 +53,13 @@ def client(wordy: Parser, out: Path) -> Iterator[TestClient]:
         routes = annotate_routes(annotating, Limits())
         with TestClient(create_app({"model": wordy}, routers=[routes])) as client:
             yield client
+
+
+def post(client: TestClient, place: int, decision: dict[str, Any], **headers: str) -> Response:
+    """What comes of a decision of somebody who has just looked at the sentence."""
+    item = client.get(f"/api/annotate/{place}").json()
+    seen = {"key": item["key"], "known": item["known"], "version": str(uuid.uuid4())}
+    return client.post(f"/api/annotate/{place}", json=seen | decision, headers=headers)
 
 
 def test_the_page_and_the_beginning(client: TestClient) -> None:
@@ -62,7 +81,7 @@ def test_the_page_and_the_beginning(client: TestClient) -> None:
 
 def test_a_decision_is_saved_and_decoded_around(client: TestClient, out: Path) -> None:
     decision = {"heads": {"4": 1}, "labels": {"4": "nmod"}, "state": "done"}
-    answer = client.post("/api/annotate/1", json=decision).json()
+    answer = post(client, 1, decision).json()
     token = answer["sentence"]["tokens"][3]
     assert (token["head"], token["deprel"], token["fixed"]) == (1, "nmod", True)
     assert answer["progress"] == {"done": 1, "skipped": 0, "heads": 1, "total": 2, "next": 2}
@@ -70,10 +89,10 @@ def test_a_decision_is_saved_and_decoded_around(client: TestClient, out: Path) -
     assert written.heads == [-1, -1, -1, 1, -1]
     again = client.get("/api/annotate/1").json()
     assert (again["heads"], again["labels"], again["state"]) == ({"4": 1}, {"4": "nmod"}, "done")
-    best = client.get("/api/annotate/1/best?k=2").json()["best"]
+    best = client.get(f"/api/annotate/1/best?k=2&key={again['key']}").json()["best"]
     assert [tree["heads"][3] for tree in best] == [1, 1]
     skipped = {"heads": {}, "labels": {}, "state": "skipped"}
-    assert client.post("/api/annotate/2", json=skipped).json()["progress"]["next"] is None
+    assert post(client, 2, skipped).json()["progress"]["next"] is None
 
 
 @pytest.mark.parametrize(
@@ -87,18 +106,20 @@ def test_a_decision_is_saved_and_decoded_around(client: TestClient, out: Path) -
     ],
 )
 def test_what_no_tree_has_is_not_saved(
-    client: TestClient, out: Path, decision: dict[str, object], problem: str
+    client: TestClient, out: Path, decision: dict[str, Any], problem: str
 ) -> None:
-    answer = client.post("/api/annotate/1", json=decision | {"state": "done"})
+    answer = post(client, 1, decision | {"state": "done"})
     assert answer.status_code == 422
     assert problem in answer.json()["detail"]
+    assert "sentence 1" not in answer.json()["detail"]  # it may be any one of the corpus
     assert not out.exists()
 
 
 def test_half_a_character_is_refused(client: TestClient, out: Path) -> None:
     answer = client.post(
         "/api/annotate/1",
-        content=rb'{"heads": {"1": 2}, "labels": {"1": "\ud800"}, "state": "done"}',
+        content=rb'{"heads": {"1": 2}, "labels": {"1": "\ud800"}, "state": "done", '
+        rb'"key": "", "version": "a", "known": []}',
         headers={"Content-Type": "application/json"},
     )
     assert answer.status_code == 422
@@ -115,13 +136,13 @@ def test_pages_from_elsewhere_decide_nothing(client: TestClient, out: Path) -> N
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site", "Origin": "http://testserver"},
     ):
-        answer = client.post("/api/annotate/1", json=decision, headers=headers)
+        answer = post(client, 1, decision, **headers)
         assert answer.status_code == 403, headers
         assert answer.json()["detail"].startswith("a page from elsewhere cannot decide")
     assert not out.exists()
     own = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
     for headers in ({"Origin": "https://testserver"}, own):
-        answer = client.post("/api/annotate/1", json=decision, headers=headers)
+        answer = post(client, 1, decision, **headers)
         assert answer.status_code == 200, headers
 
 
@@ -129,14 +150,92 @@ def test_places_that_are_not_there(client: TestClient) -> None:
     assert client.get("/api/annotate/3").status_code == 404
     assert client.get("/api/annotate/0").status_code == 422
     decision = {"heads": {}, "labels": {}, "state": "done"}
-    assert client.post("/api/annotate/3", json=decision).status_code == 404
-    assert client.post("/api/annotate/1", json=decision | {"state": "else"}).status_code == 422
+    nowhere = decision | {"key": "", "version": "a", "known": []}
+    assert client.post("/api/annotate/3", json=nowhere).status_code == 404
+    assert post(client, 1, decision | {"state": "else"}).status_code == 422
 
 
 def test_what_cannot_be_written_is_said(client: TestClient, out: Path) -> None:
     shutil.rmtree(out.parent)
     decision = {"heads": {"1": 2}, "labels": {}, "state": "done"}
-    answer = client.post("/api/annotate/1", json=decision)
+    answer = post(client, 1, decision)
     assert answer.status_code == 500
     assert answer.json()["detail"] == f"not saved: {out}: No such file or directory"
     assert client.get("/api/annotate/1").json()["heads"] == {}
+
+
+def test_a_decision_is_about_the_sentence_that_was_seen(client: TestClient, out: Path) -> None:
+    """Places change when the service is started again, and the page may still be open."""
+    first, second = (client.get(f"/api/annotate/{place}").json() for place in (1, 2))
+    assert first["key"] != second["key"]
+    decision = {"heads": {"1": 2}, "labels": {}, "state": "done", "version": "a"}
+    decision["known"] = second["known"]
+    answer = client.post("/api/annotate/2", json=decision | {"key": first["key"]})
+    assert answer.status_code == 404
+    assert answer.json()["detail"].endswith("reload the page")
+    assert client.get(f"/api/annotate/2/best?key={first['key']}").status_code == 404
+    assert not out.exists()
+    assert client.post("/api/annotate/2", json=decision).status_code == 422
+    answer = client.post("/api/annotate/2", json=decision | {"key": second["key"]})
+    assert answer.status_code == 200
+
+
+def test_what_somebody_else_decided_is_not_overwritten(client: TestClient, out: Path) -> None:
+    item = client.get("/api/annotate/1").json()
+    seen = {"key": item["key"], "known": item["known"]}
+    done = {"heads": {"1": 2, "2": 0}, "labels": {"1": "nsubj"}, "state": "done", "version": "a"}
+    other = {"heads": {"4": 2}, "labels": {}, "state": "open", "version": "b"}
+    answer = client.post("/api/annotate/1", json=seen | done)
+    assert (answer.status_code, answer.json()["known"][0]) == (200, "a")
+    before = out.read_bytes()
+    answer = client.post("/api/annotate/1", json=seen | other)
+    assert answer.status_code == 409
+    assert "changed elsewhere meanwhile" in answer.json()["detail"]
+    assert out.read_bytes() == before
+    # The same once more, as after a lost answer; and something else without having seen it.
+    assert client.post("/api/annotate/1", json=seen | done).status_code == 200
+    both = seen | {"known": [*item["known"], "a"]}
+    assert client.post("/api/annotate/1", json=both | other).status_code == 200
+
+
+def test_a_decision_that_comes_late_does_not_undo_a_later_one(client: TestClient) -> None:
+    """Both were sent at once: the first fixed a head, the second freed it again."""
+    item = client.get("/api/annotate/1").json()
+    sent = {"key": item["key"], "labels": {}, "state": "open"}
+    first = sent | {"heads": {"1": 2}, "version": "a", "known": item["known"]}
+    second = sent | {"heads": {}, "version": "b", "known": [*item["known"], "a"]}
+    assert client.post("/api/annotate/1", json=second).status_code == 200
+    assert client.post("/api/annotate/1", json=first).status_code == 409
+    assert client.get("/api/annotate/1").json()["heads"] == {}
+
+
+def test_a_version_outlives_the_process(wordy: Parser, out: Path) -> None:
+    seen: dict[str, Any] = {}
+    for heads in ({"1": 2}, {"1": 2, "4": 2}):
+        with annotation(wordy, out) as client:
+            seen = seen or client.get("/api/annotate/1").json()
+            decision = {"labels": {}, "state": "open", "heads": heads, "version": f"v{len(heads)}"}
+            seen = {"key": seen["key"], "known": seen["known"]}
+            answer = client.post("/api/annotate/1", json=seen | decision)
+            assert answer.status_code == 200
+            seen |= answer.json()
+
+
+def test_no_label_is_no_label(client: TestClient, out: Path) -> None:
+    """Of a model without relations every word has `_`."""
+    blank = {"heads": {"1": 2}, "labels": {"1": "_"}, "state": "done"}
+    assert post(client, 1, blank).json()["labels"] == {}
+    assert client.get("/api/annotate/1").json()["labels"] == {}
+
+
+@pytest.mark.parametrize("heads", [[2, 1, 0], [9, 9, 9]])
+def test_heads_of_a_corpus_are_not_looked_at(model: Path, tmp_path: Path, heads: list[int]) -> None:
+    corpus = tmp_path / "corpus.conllu"
+    lines = (f"{n}\tw{n}\t_\t_\t_\t_\t{head}\tdep\t_\t_\n" for n, head in enumerate(heads, 1))
+    corpus.write_text("".join(lines) + "\n")
+    out = tmp_path / "out.conllu"
+    options = ("--model", model, "--out", out, "--share", "1")
+    with start("annotate", corpus, *options) as service:
+        service.decide(1, heads={3: 1})
+    (written,) = read_conllu(out)
+    assert (written.heads, written.deprels) == ([-1, -1, 1], ["_"] * 3)

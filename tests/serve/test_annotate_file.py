@@ -2,6 +2,7 @@
 
 import errno
 import fcntl
+import io
 import os
 import signal
 import subprocess
@@ -39,6 +40,17 @@ def test_only_what_is_confirmed_is_written(tmp_path: Path) -> None:
         assert list(again) == [3]
         assert again[3] == record
         assert again.counts() == {"done": 1, "skipped": 0, "heads": 2}
+
+
+def test_what_a_parser_said_of_heads_is_not_written(tmp_path: Path) -> None:
+    path = tmp_path / "out.conllu"
+    rows = ["1\ta\t_\t_\t_\t_\t2\tdep\t_\tHeadProb=0.5", "2\tb\t_\t_\t_\t_\t0\troot\t_\t"]
+    text = "\n".join(rows) + "SpaceAfter=No|HeadProb=0.1|Gloss=b\n\n"
+    (parsed,) = read_conllu(io.BytesIO(text.encode()))
+    with Annotations(path) as annotations:
+        annotations.put(1, parsed, Record({1: 2}))
+    (written,) = read_conllu(path)
+    assert written.column("misc") == ["_", "SpaceAfter=No|Gloss=b"]
 
 
 def test_the_order_is_that_of_the_person(tmp_path: Path) -> None:

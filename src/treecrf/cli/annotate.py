@@ -90,7 +90,7 @@ def annotate(
     limits = Limits()
     with Annotations(out) as annotations, SentenceStore() as sentences:
         parser = load(model, device=device)
-        read = read_input(parser, corpus, FileOptions())
+        read = read_input(parser, corpus, FileOptions(), trees=False)
         queue = make_queue(
             track(collect(read, sentences, annotations), "sentences looked at"),
             parser,

@@ -1,6 +1,7 @@
 """Annotation of a corpus: what the page asks for, and what it saves."""
 
 import asyncio
+import hashlib
 import json
 import threading
 from dataclasses import dataclass, field
@@ -9,7 +10,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from treecrf.serve.annotate_file import Annotations, Record, State
 from treecrf.serve.annotate_queue import Asking, Queue
@@ -29,19 +30,41 @@ __all__ = ["Annotating", "annotate_routes"]
 
 _MOST_HEADS = 8
 _ERRORS = ERRORS | {404: {"model": Error, "description": "There is no such sentence."}}
-_FOREIGN: dict[int | str, dict[str, Any]] = {
-    403: {"model": Error, "description": "A page from elsewhere wants to decide."}
+_REFUSALS: dict[int | str, dict[str, Any]] = {
+    403: {"model": Error, "description": "A page from elsewhere wants to decide."},
+    409: {"model": Error, "description": "The file has something newer of this sentence."},
 }
 
 
+def _without_blanks(labels: dict[int, str]) -> dict[int, str]:
+    """Without `_`, which is no relation in a file: a model that knows none gives it to all."""
+    return {word: label for word, label in labels.items() if label != "_"}
+
+
 class Decision(BaseModel):
-    """All that is decided about a sentence so far."""
+    """All that is decided about a sentence, and what the sender takes the file to have of it."""
 
     model_config = ConfigDict(extra="forbid")
 
     heads: Annotated[dict[int, int], Field(description="Confirmed heads by word; 0 is the root.")]
-    labels: Annotated[dict[int, Text], Field(description="Confirmed relations of those words.")]
+    labels: Annotated[
+        dict[int, Text],
+        AfterValidator(_without_blanks),
+        Field(description="Confirmed relations of those words; `_` is none."),
+    ]
     state: State
+    key: Annotated[str, Field(description="That of the sentence, as it was given with it.")]
+    version: Annotated[
+        Text, Field(min_length=1, description="A name for this decision that no other one has.")
+    ]
+    known: Annotated[
+        list[str],
+        Field(
+            description="The versions that the file may have of it: those that were given last, "
+            "and those that were sent since. If it has another one, somebody has decided "
+            "meanwhile, and that is kept."
+        ),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +76,8 @@ class Annotating:
     queue: Queue
     annotations: Annotations
     asking: Asking
+    saved: dict[int, str] = field(default_factory=dict)
+    """The versions that were saved since the start, by the number of the sentence."""
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def sentence(self, place: int) -> tuple[int, Sentence]:
@@ -62,10 +87,46 @@ class Annotating:
         number = self.queue.numbers[place - 1]
         return number, self.corpus[number]
 
-    def save(self, number: int, sentence: Sentence, record: Record) -> None:
-        """Put a decision on disk."""
+    def key(self, number: int, sentence: Sentence) -> str:
+        """What no other sentence has, in this queue or in that of another process."""
+        return _digest([str(self.annotations.path), str(number), *sentence.forms])
+
+    def keyed_sentence(self, place: int, key: str) -> tuple[int, Sentence]:
+        """The same, if it is the one that somebody has seen there."""
+        number, sentence = self.sentence(place)
+        if self.key(number, sentence) != key:
+            raise ServeError(
+                404,
+                "this is not the sentence that is here now: the service has been started again "
+                "since the page was opened; reload the page",
+            )
+        return number, sentence
+
+    def decided(self, number: int) -> tuple[Record, list[str]]:
+        """What is decided about a sentence, and the names of that version.
+
+        The first is the one that counts. The last is that of what is in the file, which another
+        process gives it too.
+        """
+        # Read before the record: it may be that of an earlier one then, never of a later one.
+        saved = self.saved.get(number)
+        record = self.annotations[number]
+        return record, [_content(record)] if saved is None else [saved, _content(record)]
+
+    def save(
+        self, number: int, sentence: Sentence, record: Record, *, version: str, known: list[str]
+    ) -> None:
+        """Put a decision on disk, unless it was made without knowing what is there."""
         with self.lock:
+            # The same may come twice, if an answer is lost.
+            if self.decided(number)[1][0] not in (version, *known):
+                raise ServeError(
+                    409,
+                    "not saved: this sentence was changed elsewhere meanwhile, perhaps in another "
+                    "tab; look at what it has now, and decide again",
+                )
             self.annotations.put(number, sentence, record)
+            self.saved[number] = version
 
     def progress(self, place: int) -> dict[str, Any]:
         """How far it is, and which sentence comes after this place."""
@@ -101,7 +162,12 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
             ),
             render=partial(render_json, alternatives=_MOST_HEADS, marginals=topk > 0),
         )
-        return json.loads((await batcher.submit(job, _nobody_goes))[0])
+        try:
+            return json.loads((await batcher.submit(job, _nobody_goes))[0])
+        except ServeError as error:
+            # There is one sentence, whichever of the corpus it is.
+            detail = error.detail.removeprefix("sentence 1: ")
+            raise ServeError(error.status, detail, retry_after=error.retry_after) from error
 
     @routes.get("/", include_in_schema=False)
     async def page() -> FileResponse:
@@ -122,48 +188,56 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
     async def look(place: Place, connection: Request) -> dict[str, Any]:
         """A sentence, which of its words are asked about, and what is decided already."""
         number, sentence = annotating.sentence(place)
-        record = annotating.annotations[number]
+        record, versions = annotating.decided(number)
         free = await parse(connection, sentence, Record())
         probs = [token["prob"] for token in free["tokens"]]
         shown = await parse(connection, sentence, record) if record.heads else free
         return {
             "place": place,
             "number": number,
+            "key": annotating.key(number, sentence),
             "asked": annotating.asking.words(probs),
             "sentence": shown,
             **_decided(record),
+            "known": versions,
             "progress": annotating.progress(place),
         }
 
     @routes.get("/api/annotate/{place}/best", responses=_ERRORS)
     async def best(
-        place: Place, connection: Request, k: Annotated[int, Query(ge=1, le=50)] = 5
+        place: Place, key: str, connection: Request, k: Annotated[int, Query(ge=1, le=50)] = 5
     ) -> Any:
         """The best trees of a sentence, under what is decided."""
-        number, sentence = annotating.sentence(place)
+        number, sentence = annotating.keyed_sentence(place, key)
         record = annotating.annotations[number]
         return await parse(connection, sentence, record, topk=k)
 
     @routes.post(
         "/api/annotate/{place}",
-        responses=_ERRORS | _FOREIGN,
+        responses=_ERRORS | _REFUSALS,
         dependencies=[Depends(_refuse_other_pages)],
     )
     async def decide(place: Place, decision: Decision, connection: Request) -> dict[str, Any]:
         """Save a decision, and give the tree around it; what no tree can have is not saved."""
-        number, sentence = annotating.sentence(place)
+        number, sentence = annotating.keyed_sentence(place, decision.key)
         if extra := sorted(decision.labels.keys() - decision.heads.keys()):
             raise ServeError(
                 422, f"word {extra[0]} has a relation but no head; confirm the arc with it"
             )
         record = Record(decision.heads, decision.labels, decision.state)
         shown = await parse(connection, sentence, record)
+        save = partial(annotating.save, version=decision.version, known=decision.known)
         try:
-            await asyncio.to_thread(annotating.save, number, sentence, record)
+            await asyncio.to_thread(save, number, sentence, record)
         except OSError as error:
             out = annotating.annotations.path
             raise ServeError(500, f"not saved: {out}: {error.strerror or error}") from error
-        return {"sentence": shown, **_decided(record), "progress": annotating.progress(place)}
+        return {
+            "sentence": shown,
+            **_decided(record),
+            "known": [decision.version, _content(record)],
+            "progress": annotating.progress(place),
+        }
 
     return routes
 
@@ -184,8 +258,23 @@ async def _refuse_other_pages(connection: Request) -> None:
 
 
 async def _nobody_goes() -> None:
-    """What a person has decided is saved even if the browser is closed meanwhile."""
+    """Never return: who asks is not watched.
+
+    What a person has decided is saved even if the browser is closed meanwhile, and a sentence to
+    look at is parsed before one would know.
+    """
     await asyncio.Event().wait()
+
+
+def _digest(parts: list[str]) -> str:
+    # The name of a file may be no text.
+    return hashlib.sha256("\t".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def _content(record: Record) -> str:
+    """The version of what a file has."""
+    heads, labels = sorted(record.heads.items()), sorted(record.labels.items())
+    return "content-" + _digest([str(heads), str(labels), record.state])
 
 
 def _decided(record: Record) -> dict[str, Any]:

@@ -127,6 +127,8 @@ def _partial(number: int, sentence: Sentence, record: Record) -> Sentence:
         token.head = record.heads.get(token.id, -1)
         token.deprel = record.labels.get(token.id, "_")
         token.deps = "_"
+        items = [item for item in token.misc.split("|") if not item.startswith("HeadProb=")]
+        token.misc = "|".join(items) or "_"
     kept = [comment for comment in partial.comments if not _OF_TREES.match(comment)]
     partial.comments = [*kept, f"# annotate = {number} {record.state}"]
     return partial

@@ -12,9 +12,11 @@ const work = byId("work");
 
 let overview = null;
 let labels = [];
-let current = null; // { place, state, editor, note }
+let current = null; // the sentence that is shown; null at the end
+let end = 1; // the place after the one that B goes to from the end
 let busy = false;
-let saving = Promise.resolve(); // one decision after the other reaches the file
+let opening = 0; // how often a sentence was asked for: the last one is shown
+let unsaved = 0; // decisions without an answer
 
 async function setUp() {
   setUpHelp();
@@ -22,6 +24,9 @@ async function setUp() {
   const presses = { accept, skip, back: () => go(-1), forward: () => go(1) };
   for (const [id, press] of Object.entries(presses)) byId(id).addEventListener("click", press);
   document.addEventListener("keydown", pressed);
+  window.addEventListener("beforeunload", (event) => {
+    if (unsaved) event.preventDefault(); // the browser asks whether to close the page
+  });
   try {
     overview = await get("api/annotate");
     const { models } = await get("api/models");
@@ -32,6 +37,7 @@ async function setUp() {
   }
   byId("explanation").textContent = explanation();
   byId("command").textContent = `treecrf train --train ${overview.out} --init MODEL --dev … --out …`;
+  end = overview.progress.total + 1;
   showProgress(overview.progress);
   await open(overview.progress.next);
 }
@@ -46,6 +52,7 @@ function explanation() {
 }
 
 function showProgress(progress) {
+  overview.progress = progress;
   const { done, skipped, total, heads } = progress;
   const parts = [`${done} of ${total} sentences done`, `${heads} ${heads === 1 ? "head" : "heads"} confirmed`];
   if (skipped) parts.splice(1, 0, `${skipped} skipped`);
@@ -61,56 +68,80 @@ function fail(error) {
 
 /** Show the sentence at a place of the queue, or that there is none left. */
 async function open(place) {
+  const mine = (opening += 1);
   problem.hidden = true;
   if (place === null) {
-    current = null;
-    work.replaceChildren();
-    actions.hidden = true;
-    byId("finished").hidden = false;
+    showEnd();
     return;
   }
   let item;
   try {
-    await saving;
     item = await get(`api/annotate/${place}`);
   } catch (error) {
-    fail(error);
+    if (mine === opening) fail(error);
     return;
   }
-  const decisions = { heads: item.heads, labels: item.labels };
-  const opened = { place, state: item.state, next: item.progress.next, asked: item.asked };
+  if (mine !== opening) return;
+  const { heads, labels: relations, state, key } = item;
+  const opened = { place, key, state, next: item.progress.next, asked: item.asked };
+  opened.known = item.known; // the versions that the file may have of it, the last one sent last
   opened.note = element("p", { class: "note", role: "note", hidden: true });
   opened.editor = new Editor({
     answer: item.sentence,
-    decisions,
+    decisions: { heads, labels: relations },
     labels,
     name: `Sentence ${place}`,
     file: `sentence-${item.number}`,
     asked: item.asked,
     confirming: true,
     decode: (decided) => decide(opened, decided, opened.state),
-    best: (_, k) => get(`api/annotate/${place}/best?k=${k}`),
+    best: (_, k) => get(`api/annotate/${place}/best?k=${k}&key=${key}`),
     restored: (decided) => decide(opened, decided, opened.state),
   });
   opened.editor.node.append(opened.note);
   current = opened;
-  showState(decisions);
+  showState({ heads });
   work.replaceChildren(opened.editor.node);
-  actions.hidden = false;
   byId("finished").hidden = true;
-  byId("back").disabled = place === 1;
-  byId("forward").disabled = place === item.progress.total;
+  showActions({ isFirst: place === 1, isLast: place === item.progress.total });
   showProgress(item.progress);
-  nextMarked(0);
+  if (!nextMarked(0)) opened.editor.tree.focus(item.asked[0] ?? 1);
 }
 
-/** Save what is decided about a sentence; its tree around that. */
-function decide(item, { heads, labels: relations }, state) {
-  const answered = saving.then(() =>
-    post(`api/annotate/${item.place}`, { heads, labels: relations, state }, { keepalive: true }),
-  );
-  saving = answered.catch(() => {}); // what could not be saved is told by whoever decided it
-  return answered.then((answer) => {
+function showEnd() {
+  if (current) end = current.place + 1;
+  current = null;
+  work.replaceChildren();
+  byId("finished").hidden = false;
+  byId("finished").focus({ preventScroll: true });
+  showActions({ isFirst: end === 1, isLast: true });
+  showProgress(overview.progress);
+}
+
+/** At the end one can only go back. */
+function showActions({ isFirst, isLast }) {
+  actions.hidden = current === null && isFirst;
+  byId("back").disabled = isFirst;
+  byId("forward").disabled = isLast;
+  for (const id of ["accept", "skip"]) byId(id).disabled = current === null;
+}
+
+/**
+ * Save what is decided about a sentence; its tree around that. It is sent at once, so that closing the page
+ * does not stop it: of two that are under way, the service may see the second first, and then refuses the
+ * first, which did not know of it.
+ */
+async function decide(item, { heads, labels: relations }, state) {
+  const version = crypto.getRandomValues(new Uint32Array(4)).join("-");
+  const { key, known } = item;
+  item.known = [...known, version];
+  unsaved += 1;
+  try {
+    const decision = { key, version, known, heads, labels: relations, state };
+    const answer = await post(`api/annotate/${item.place}`, decision, { keepalive: true });
+    const at = item.known.indexOf(version);
+    if (at < 0) return answer.sentence; // a later one is saved already, and told
+    item.known = [...answer.known, ...item.known.slice(at + 1)]; // what was before it does not come back
     item.state = answer.state;
     item.next = answer.progress.next;
     if (item === current) {
@@ -119,7 +150,22 @@ function decide(item, { heads, labels: relations }, state) {
     }
     byId("saved").textContent = `saved ${new Date().toLocaleTimeString()}`;
     return answer.sentence;
-  });
+  } catch (error) {
+    const isLast = item.known.at(-1) === version;
+    // Without an answer of the service it may have been saved all the same.
+    if (error.status >= 400 && error.status < 500) item.known = item.known.filter((each) => each !== version);
+    if (error.status === 409 && isLast) showNewer(item, error);
+    throw error;
+  } finally {
+    unsaved -= 1;
+  }
+}
+
+/** Show what there is of a sentence that was changed elsewhere, and say so. */
+async function showNewer(item, error) {
+  if (item !== current) return;
+  await open(item.place);
+  if (current !== item && current?.place === item.place) current.editor.fail(error);
 }
 
 function showState({ heads }) {
@@ -146,12 +192,12 @@ function areCrossing(heads) {
  */
 async function leave(act) {
   if (!current || busy) return;
-  busy = true;
+  const item = current;
+  busy = item.editor.isLeft = true;
   try {
-    const item = current;
     if ((await item.editor.settled) !== false) await act(item);
   } finally {
-    busy = false;
+    busy = item.editor.isLeft = false;
   }
 }
 
@@ -184,23 +230,26 @@ async function finish(item, decisions, state) {
 }
 
 function go(by) {
+  if (!current && !busy && by < 0 && end > 1) return open(end - 1);
   return leave(async ({ place }) => {
     if (place + by >= 1 && place + by <= overview.progress.total) await open(place + by);
   });
 }
 
-/** Go to the next word that is asked about and not confirmed yet. */
+/** Go to the next word that is asked about and not confirmed yet; whether there is one. */
 function nextMarked(after) {
   const { editor, asked } = current;
   const left = asked.filter((id) => !(id in editor.decisions.heads));
   const id = left.find((word) => word > after) ?? left[0];
   if (id !== undefined) editor.tree.focus(id);
+  return id !== undefined;
 }
 
 function pressed(event) {
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]")) return;
-  if (!current || event.target.matches?.("input, select, textarea")) return;
-  const keys = { a: accept, s: skip, b: () => go(-1), n: () => go(1), m: () => nextMarked(focused()) };
+  if (event.target.matches?.("input, select, textarea")) return;
+  const mark = () => current && nextMarked(focused());
+  const keys = { a: accept, s: skip, b: () => go(-1), n: () => go(1), m: mark };
   const press = keys[event.key.toLowerCase()];
   if (press) {
     event.preventDefault();

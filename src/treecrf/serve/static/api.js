@@ -28,7 +28,6 @@ async function ask(path, options = {}) {
 function problem(answer, body) {
   const detail = body?.detail;
   if (typeof detail === "string") return detail;
-  if (Array.isArray(detail) && detail.length) return detail.map((fault) => fault.msg).join("; ");
   if (answer.status === 413) return "That is more text than the service takes at once.";
   if (answer.status === 503) return "The service is busy. Try again in a moment.";
   return `The service answered ${answer.status} ${answer.statusText}`.trim();

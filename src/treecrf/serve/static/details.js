@@ -11,18 +11,11 @@ export class Details {
 
   constructor({ pick, free, relabel }) {
     this.actions = { pick, free, relabel };
-    this.node = element("div", { class: "details" });
-    this.clear();
+    this.node = element("div", { class: "details" }, element("p", { class: "hint" }, HINT));
   }
 
   get id() {
     return this.#id;
-  }
-
-  clear() {
-    this.#id = null;
-    this.#shown = [];
-    replaceChildren(this.node, element("p", { class: "hint" }, HINT));
   }
 
   /** The nth head in the list, counted from 1. */
@@ -40,6 +33,7 @@ export class Details {
     const question = isChosen
       ? [element("b", {}, "Click the head of "), quoted(token.form), ", or ROOT:"]
       : ["Heads of ", quoted(token.form), ":"];
+    const focused = [...this.node.querySelectorAll("button")].indexOf(document.activeElement);
     replaceChildren(
       this.node,
       element("p", { class: isChosen ? "question asking" : "question" }, ...question),
@@ -63,6 +57,8 @@ export class Details {
           : null,
       ),
     );
+    const buttons = this.node.querySelectorAll("button");
+    if (focused >= 0) buttons[Math.min(focused, buttons.length - 1)].focus({ preventScroll: true });
   }
 
   #chip(tokens, token, other) {

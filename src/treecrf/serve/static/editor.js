@@ -1,9 +1,9 @@
 // A sentence to work on: its tree, what is fixed in it, undo and redo, the best trees, downloads.
 
+import { Decisions } from "./decisions.js";
 import { Details } from "./details.js";
 import { element } from "./dom.js";
 import { save, svgFile, withTree } from "./downloads.js";
-import { History } from "./history.js";
 import { chooseLabel } from "./labels.js";
 import { TreeTable } from "./table.js";
 import { Toolbar } from "./toolbar.js";
@@ -13,35 +13,43 @@ import { percent } from "./scale.js";
 const BEST = 5;
 
 export class Editor {
-  #history;
+  #made; // what was decided
+  #drawn = null; // of that, what is shown
   #ranked = null; // the best trees under what is fixed now, once somebody asked
   #rank = 0; // which of them is shown; 0 is the tree of the surest heads
-  #turn = 0;
   #ranking = 0; // how often the best trees were asked for
-  #wanted = null; // what was decided last, as long as it is being decoded
 
   /**
    * `answer` is a sentence as the service gives it and `decisions` what is fixed in it: `heads` and
    * `labels` by word. `decode(decisions)` asks for it again; `best(decisions, k)`, where given, for
    * its best trees; `restored(decisions)`, where given, is told of undo and redo. With `confirming`,
-   * an arc that is fixed as it is has its label fixed too.
+   * an arc that is fixed as it is has its label fixed too. As long as `isLeft` is true, nothing can be
+   * decided any more.
    */
   constructor({ answer, decisions, labels, name, file, decode, best, restored, ...more }) {
     const { asked = [], confirming = false } = more;
     Object.assign(this, { labels, name, decode, best, restored, confirming });
-    this.settled = Promise.resolve(); // when the last decision is shown; false if it could not be taken
+    this.isLeft = false;
     this.asked = new Set(asked);
     this.conllu = answer.conllu;
-    this.#history = new History({ decisions: decisions ?? { heads: {}, labels: {} }, answer });
+    this.#made = new Decisions(
+      { decisions: decisions ?? { heads: {}, labels: {} }, answer },
+      {
+        began: () => this.node.setAttribute("aria-busy", "true"),
+        shown: (told) => this.#showPresent(told),
+        refused: (error) => this.fail(error),
+      },
+    );
     const actions = {
       name,
-      pick: (dependent, head) => this.fix(dependent, head),
-      free: (dependent) => this.free(dependent),
-      relabel: (dependent) => this.relabel(dependent),
+      pick: (dependent, head) => this.#mayDecide() && this.fix(dependent, head),
+      confirm: (dependent) => this.#mayDecide() && this.confirm(dependent),
+      free: (dependent) => this.#mayDecide() && this.free(dependent),
+      relabel: (dependent) => this.#mayDecide() && this.relabel(dependent),
       look: (id, isChosen) => this.#look(id, isChosen),
       pickOther: (dependent, number) => {
         const head = this.details.head(number);
-        if (head !== undefined) this.fix(dependent, head);
+        if (head !== undefined) actions.pick(dependent, head);
       },
     };
     this.tree = new TreeView(actions);
@@ -50,7 +58,7 @@ export class Editor {
     this.toolbar = new Toolbar({
       undo: () => this.undo(),
       redo: () => this.redo(),
-      freeAll: () => this.freeAll(),
+      freeAll: () => this.#mayDecide() && this.freeAll(),
       step: best ? (by) => this.step(by) : null,
       download: {
         "CoNLL-U": () => save(`${file}.conllu`, "text/plain", this.toConllu()),
@@ -77,20 +85,31 @@ export class Editor {
   }
 
   get decisions() {
-    return this.#history.present.decisions;
+    return this.#made.present.decisions;
   }
 
   get answer() {
-    return this.#history.present.answer;
+    return this.#made.present.answer;
   }
 
-  /** What was decided last, even if it is not shown yet: two quick decisions are both taken. */
-  get #latest() {
-    return this.#wanted ?? this.decisions;
+  /** When what was decided last is shown; false if it could not be taken. */
+  get settled() {
+    return this.#made.settled;
+  }
+
+  /** Whether somebody still works on the sentence; if not, the table has what is so, not what was tried. */
+  #mayDecide() {
+    if (this.isLeft) this.table.show(this.tokens);
+    return !this.isLeft;
   }
 
   /** The words of the tree that is shown. */
   get tokens() {
+    return this.#drawn.tokens;
+  }
+
+  /** The words of the tree that is to be shown: that of the present, or one of its best. */
+  #words() {
     const tokens = this.answer.tokens;
     if (this.#rank === 0) return tokens;
     const { best, marginals } = this.#ranked;
@@ -110,23 +129,30 @@ export class Editor {
 
   /** Fix the head of a word: the rest is decoded again around it. */
   fix(dependent, head) {
-    if (dependent === head) return;
-    const { heads, labels } = this.#latest;
+    if (dependent === head) return this.settled;
+    const { heads, labels } = this.#made.latest;
     const token = this.tokens[dependent - 1];
     const kept = { ...labels };
-    if (token.head !== head) delete kept[dependent]; // it was of another arc
-    else if (this.confirming) kept[dependent] = token.deprel;
+    if ((heads[dependent] ?? token.head) !== head) delete kept[dependent]; // it was of another arc
+    else if (this.confirming && token.head === head) kept[dependent] ??= token.deprel;
     const says =
       head === 0
         ? `«${token.form}» is fixed as the root.`
         : `The head of «${token.form}» is fixed: «${this.tokens[head - 1].form}».`;
-    this.change({ heads: { ...heads, [dependent]: head }, labels: kept }, says, dependent);
+    return this.change({ heads: { ...heads, [dependent]: head }, labels: kept }, says, dependent);
+  }
+
+  /** Fix the head of a word as it is: where it was corrected just before, as that is shown then. */
+  confirm(dependent) {
+    const head = () => this.#made.latest.heads[dependent] ?? this.tokens[dependent - 1].head;
+    if (head() === this.tokens[dependent - 1].head) return this.fix(dependent, head());
+    return this.#made.afterwards(() => this.fix(dependent, head()));
   }
 
   /** Let the parser choose the head and the relation of a word again. */
   free(dependent) {
-    const heads = { ...this.#latest.heads };
-    const labels = { ...this.#latest.labels };
+    const heads = { ...this.#made.latest.heads };
+    const labels = { ...this.#made.latest.labels };
     delete heads[dependent];
     delete labels[dependent];
     this.change({ heads, labels }, `«${this.tokens[dependent - 1].form}» is free again.`, dependent);
@@ -139,11 +165,12 @@ export class Editor {
       labels: this.labels,
       form: token.form,
       current: token.deprel,
-      fixed: dependent in this.decisions.labels,
+      fixed: dependent in this.#made.latest.labels,
     });
     if (label === undefined) return;
-    const heads = { ...this.#latest.heads, [dependent]: token.head };
-    const labels = { ...this.#latest.labels };
+    // Its head may have been corrected just before, and not be shown yet.
+    const heads = { [dependent]: token.head, ...this.#made.latest.heads };
+    const labels = { ...this.#made.latest.labels };
     if (label === null) delete labels[dependent];
     else labels[dependent] = label;
     const says = label === null ? "is for the parser to choose" : `is fixed: ${label}`;
@@ -152,74 +179,34 @@ export class Editor {
 
   /** Decide something and see what comes of it; `says` is what is announced. */
   change(decisions, says, dependent) {
-    this.settled = this.#change(decisions, says, dependent);
-    return this.settled;
-  }
-
-  async #change(decisions, says, dependent) {
-    const turn = (this.#turn += 1);
-    const started = performance.now();
-    this.#wanted = decisions;
-    this.node.setAttribute("aria-busy", "true");
-    let answer;
-    try {
-      answer = await this.decode(decisions);
-    } catch (error) {
-      if (turn === this.#turn) this.#refuse(error);
-      return false;
-    } finally {
-      if (turn === this.#turn) {
-        this.#wanted = null;
-        this.node.removeAttribute("aria-busy");
-      }
-    }
-    if (turn !== this.#turn) return false; // another decision has been taken since
-    const before = this.tokens;
-    this.#history.add({ decisions, answer });
-    this.#showPresent(before, { says, dependent, started });
-    return true;
+    return this.#made.change(decisions, this.decode, { says, dependent, started: performance.now() });
   }
 
   undo() {
-    return this.#travel("undo", "redo", "Undone.");
+    return this.#travel("undo", "Undone.");
   }
 
   redo() {
-    return this.#travel("redo", "undo", "Done again.");
+    return this.#travel("redo", "Done again.");
   }
 
-  #travel(way, back, says) {
-    if (!this.#wanted) this.settled = this.#restore(way, back, says); // else it is unclear what is undone
-    return this.settled;
-  }
-
-  async #restore(way, back, says) {
-    const before = this.tokens;
-    const started = performance.now();
-    if (!this.#history[way]()) {
-      this.status.textContent = `There is nothing to ${way}.`;
-      return true;
-    }
-    this.#showPresent(before, { says, started });
-    try {
-      await this.restored?.(this.decisions);
-    } catch (error) {
-      this.#history[back]();
-      this.#refuse(error);
-      return false;
-    }
-    return true;
+  #travel(way, says) {
+    if (!this.#mayDecide()) return;
+    const isThere = way === "undo" ? this.#made.canUndo : this.#made.canRedo;
+    const isWaiting = this.#made.latest !== this.decisions;
+    if (isThere || isWaiting) this.#made.travel(way, this.restored, { says, started: performance.now() });
+    else this.status.textContent = `There is nothing to ${way}.`;
   }
 
   /** Free every word. */
   freeAll() {
-    if (Object.keys(this.decisions.heads).length === 0) return;
+    if (Object.keys(this.#made.latest.heads).length === 0) return;
     this.change({ heads: {}, labels: {} }, "All words are free again.");
   }
 
   /** Step through the best trees; 0 is the tree of the surest heads. */
   async step(by) {
-    if (!this.best) return;
+    if (!this.best || this.isLeft) return;
     await this.settled; // the trees are those under what was decided last
     if (this.#ranked === null) {
       const ranking = (this.#ranking += 1);
@@ -234,12 +221,10 @@ export class Editor {
         return;
       }
     }
-    const before = this.tokens;
     const rank = Math.min(Math.max(this.#rank + by, 0), this.#ranked.best.length);
     if (rank === this.#rank) return;
     this.#rank = rank;
-    const changed = changedWords(before, this.tokens);
-    this.#draw(changed);
+    this.#draw(changedWords(this.tokens, this.#words()));
     this.status.textContent = rank ? this.#rankText() : "The tree of the surest heads.";
   }
 
@@ -249,12 +234,12 @@ export class Editor {
     return `Tree ${this.#rank} of the ${this.#ranked.best.length} best${chance}.`;
   }
 
-  #showPresent(before, { says, dependent, started }) {
-    this.#ranked = null;
-    this.#rank = 0;
+  /** Show what was decided last; `says` is what is announced. */
+  #showPresent({ says, dependent, started }) {
     this.problem.hidden = true;
-    const changed = changedWords(before, this.tokens);
-    if (dependent) this.details.show(this.tokens, dependent, false);
+    this.#forgetRanks();
+    const changed = changedWords(this.tokens, this.#words());
+    if (dependent) this.details.show(this.#words(), dependent, false);
     this.#draw(changed);
     const others = changed.filter((id) => id !== dependent);
     const names = others.slice(0, 6).map((id) => `«${this.tokens[id - 1].form}»`);
@@ -268,17 +253,18 @@ export class Editor {
     this.status.append(element("span", { class: "time" }, `${milliseconds} ms`));
   }
 
-  /** Say what went wrong; the tree is that of before. */
+  /** The best trees are those under what is decided. */
+  #forgetRanks() {
+    this.#ranked = null;
+    this.#rank = 0;
+  }
+
+  /** Say what went wrong; the tree is that of what was taken last. */
   fail(error) {
     this.problem.textContent = error.message;
     this.problem.hidden = false;
+    if (this.#drawn.decisions !== this.decisions) this.#forgetRanks();
     this.#draw(); // what could not be done is not shown, not in the table either
-  }
-
-  /** Say why a decision could not be taken; who waits for it is told, who comes later need not wait. */
-  #refuse(error) {
-    this.settled = Promise.resolve();
-    this.fail(error);
   }
 
   #look(id, isChosen) {
@@ -287,8 +273,11 @@ export class Editor {
   }
 
   #draw(changed = []) {
-    const tokens = this.tokens;
+    const tokens = this.#words();
+    const { decisions } = this;
     const looked = this.details.id;
+    this.#drawn = { tokens, decisions };
+    if (this.#made.latest === decisions) this.node.removeAttribute("aria-busy");
     this.tree.show(tokens, { asked: this.asked, changed });
     this.table.show(tokens);
     if (looked !== null) this.details.show(tokens, looked, false);
@@ -297,12 +286,12 @@ export class Editor {
     const facts = [];
     if (Number.isFinite(logProb)) facts.push(`tree ${percent(Math.exp(logProb))} probable`);
     if (Number.isFinite(entropy)) facts.push(`entropy ${entropy.toFixed(2)} nats`);
-    const held = Object.keys(this.decisions.heads).length;
+    const held = Object.keys(decisions.heads).length;
     if (held) facts.push(`${held} fixed`);
     this.facts.textContent = facts.join(" · ");
     this.toolbar.show({
-      canUndo: this.#history.canUndo,
-      canRedo: this.#history.canRedo,
+      canUndo: this.#made.canUndo,
+      canRedo: this.#made.canRedo,
       held,
       rank: this.#rank,
       trees: this.#ranked?.best.length ?? null,

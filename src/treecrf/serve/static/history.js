@@ -1,39 +1,27 @@
 // Undo and redo of what a person decided about a sentence.
 
 export class History {
-  #past = [];
-  #future = [];
+  #ways = { undo: [], redo: [] };
 
   constructor(present) {
     this.present = present;
   }
 
-  get canUndo() {
-    return this.#past.length > 0;
-  }
-
-  get canRedo() {
-    return this.#future.length > 0;
+  /** What there would be after undo or redo; undefined where there is nothing. */
+  peek(way) {
+    return this.#ways[way].at(-1);
   }
 
   /** Go on to a new present; what was undone is forgotten. */
   add(present) {
-    this.#past.push(this.present);
-    this.#future = [];
+    this.#ways.undo.push(this.present);
+    this.#ways.redo = [];
     this.present = present;
   }
 
-  undo() {
-    if (!this.canUndo) return false;
-    this.#future.push(this.present);
-    this.present = this.#past.pop();
-    return true;
-  }
-
-  redo() {
-    if (!this.canRedo) return false;
-    this.#past.push(this.present);
-    this.present = this.#future.pop();
-    return true;
+  /** Undo or redo, where `peek` says that one can. */
+  travel(way) {
+    this.#ways[way === "undo" ? "redo" : "undo"].push(this.present);
+    this.present = this.#ways[way].pop();
   }
 }

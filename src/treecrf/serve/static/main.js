@@ -67,6 +67,7 @@ async function parse() {
   const mine = (turn += 1);
   problem.hidden = true;
   if (!text.value.trim()) {
+    form.removeAttribute("aria-busy"); // what is being parsed is not shown any more
     fail(new Error("There is nothing to parse yet: type a sentence."));
     text.focus();
     return;

@@ -7,9 +7,10 @@ const COLUMNS = ["#", "Word", "Tag", "Head", "Relation", "Probability", "Fixed"]
 
 export class TreeTable {
   #tokens = [];
+  #isFilling = false;
 
-  constructor({ pick, free, relabel, name }) {
-    this.actions = { pick, free, relabel };
+  constructor({ pick, confirm, free, relabel, name }) {
+    this.actions = { pick, confirm, free, relabel };
     this.body = element("tbody");
     const head = element("tr", {}, ...COLUMNS.map((name) => element("th", { scope: "col" }, name)));
     const caption = element("caption", { class: "unseen" }, `${name} as a table`);
@@ -35,7 +36,9 @@ export class TreeTable {
   #fill() {
     if (!this.node.open) return;
     const focused = document.activeElement?.dataset?.cell;
+    this.#isFilling = true; // a cell that goes is not left by anybody
     replaceChildren(this.body, ...this.#tokens.map((token) => this.#row(token)));
+    this.#isFilling = false;
     if (focused) this.body.querySelector(`[data-cell="${CSS.escape(focused)}"]`)?.focus();
   }
 
@@ -45,7 +48,7 @@ export class TreeTable {
       "aria-label": `Fix the head of ${token.form}`,
       "data-cell": `fixed-${token.id}`,
       change: (event) => {
-        if (event.target.checked) this.actions.pick(token.id, token.head);
+        if (event.target.checked) this.actions.confirm(token.id);
         else this.actions.free(token.id);
       },
     });
@@ -86,12 +89,40 @@ export class TreeTable {
       {
         "aria-label": `Head of ${token.form}`,
         "data-cell": `head-${token.id}`,
-        change: (event) => this.actions.pick(token.id, Number(event.target.value)),
+        title: "With the keyboard: Enter takes the head, Esc leaves it as it was",
       },
       option(0, "ROOT"),
       ...others.map((other) => option(other.id, other.form)),
     );
     choice.value = String(token.head);
+    this.#takeWhenChosen(choice, token);
     return choice;
+  }
+
+  /**
+   * What is chosen from the open list is taken. In the closed field a key only steps through the heads on
+   * its way to one: that is taken with Enter, or when the field is left.
+   */
+  #takeWhenChosen(choice, token) {
+    let taken = choice.value;
+    let isStepping = false;
+    const take = () => {
+      taken = choice.value;
+      this.actions.pick(token.id, Number(taken));
+    };
+    choice.addEventListener("pointerdown", () => {
+      isStepping = false;
+    });
+    choice.addEventListener("keydown", (event) => {
+      isStepping = !event.altKey && event.key !== "Enter" && event.key !== " "; // these are for the list
+      if (event.key === "Enter" && choice.value !== taken) take();
+      else if (event.key === "Escape") choice.value = taken;
+    });
+    choice.addEventListener("change", () => {
+      if (!isStepping) take();
+    });
+    choice.addEventListener("blur", () => {
+      if (!this.#isFilling && choice.value !== taken) take();
+    });
   }
 }

@@ -32,13 +32,18 @@ export class Toolbar {
 
   /** `rank` is that of the tree that is shown, 0 for none; `trees` how many are known, or null. */
   show({ canUndo, canRedo, held, rank, trees }) {
-    this.#undo.disabled = !canUndo;
-    this.#redo.disabled = !canRedo;
-    this.#free.disabled = held === 0;
+    disable(this.#undo, !canUndo);
+    disable(this.#redo, !canRedo);
+    disable(this.#free, held === 0);
     this.#rank.textContent = rank ? `${rank} of ${trees} best` : "surest";
-    this.#better.disabled = rank === 0;
-    this.#worse.disabled = trees !== null && rank >= trees;
+    disable(this.#better, rank === 0);
+    disable(this.#worse, trees !== null && rank >= trees);
   }
+}
+
+/** Say that a button does nothing now. It keeps the focus, and the keys of the sentence go on working. */
+function disable(node, isDisabled) {
+  node.setAttribute("aria-disabled", String(isDisabled));
 }
 
 function named(text) {

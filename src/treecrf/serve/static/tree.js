@@ -30,12 +30,13 @@ export class TreeView {
   #quiet = false; // the whole tree is seen after a change, until somebody goes to a word again
 
   /**
-   * `pick(dependent, head)` is called for an arc that a person wants, `free(dependent)` for one to be
-   * let go, `relabel(dependent)` for a label to be chosen, `look(id, isChosen)` when another word is
-   * looked at, and `pickOther(dependent, number)` for the nth of the heads that are listed.
+   * `pick(dependent, head)` is called for an arc that a person wants, `confirm(dependent)` for one that
+   * is right as it is, `free(dependent)` for one to be let go, `relabel(dependent)` for a label to be
+   * chosen, `look(id, isChosen)` when another word is looked at, and `pickOther(dependent, number)` for
+   * the nth of the heads that are listed.
    */
-  constructor({ name, pick, free, relabel, look, pickOther }) {
-    this.actions = { pick, free, relabel, look, pickOther };
+  constructor({ name, pick, confirm, free, relabel, look, pickOther }) {
+    this.actions = { pick, confirm, free, relabel, look, pickOther };
     this.name = name;
     this.node = element("div", { class: "scroller" });
     this.node.addEventListener("click", (event) => this.#click(event));
@@ -49,10 +50,6 @@ export class TreeView {
     this.node.addEventListener("pointerleave", () => this.#leave());
     this.node.addEventListener("focusin", (event) => this.#focused(event));
     this.node.addEventListener("focusout", () => this.#refresh());
-  }
-
-  get chosen() {
-    return this.#chosen;
   }
 
   /** Draw a tree; the words of `changed` light up for a moment. */
@@ -232,12 +229,12 @@ export class TreeView {
     event.stopPropagation();
   }
 
-  #letter(key, id) {
-    const token = this.#tokens[id - 1];
-    if (key === "f") this.actions.pick(id, token.head);
+  #letter(name, id) {
+    const key = name.toLowerCase();
+    if (key === "f") this.actions.confirm(id);
     else if (key === "r") this.actions.pick(id, 0);
     else if (key === "l") this.actions.relabel(id);
-    else if (key === "Delete" || key === "Backspace") this.actions.free(id);
+    else if (key === "delete" || key === "backspace") this.actions.free(id);
     else if (/^[1-9]$/.test(key)) this.actions.pickOther(id, Number(key));
     else return false;
     return true;

@@ -1,0 +1,285 @@
+"""Annotation in Chromium when things happen at once: quick keys, two tabs, lost answers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.serve.browsing import Service, open_page, start
+from treecrf.treebank import Sentence, read_conllu
+
+LINES = [
+    "I saw Sarah with a telescope in the old garden .",
+    "The old dog saw the cat and the small bird .",
+    "They saw her duck on the bank of the river .",
+]
+# Requests that save something wait until they are released; `lose` does them and loses the answer.
+HOLD = """() => {
+  const real = window.fetch;
+  window.held = [];
+  window.way = "hold";
+  window.fetch = async (path, options) => {
+    if (options?.method !== "POST" || window.way === "pass") return real(path, options);
+    if (window.way === "hold") await new Promise((resolve) => window.held.push(resolve));
+    const answer = await real(path, options);
+    if (window.way === "lose") throw new TypeError("lost");
+    return answer;
+  };
+}"""
+RELEASE = "() => { window.way = 'pass'; for (const each of window.held) each(); }"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("deciding")
+
+
+@pytest.fixture(scope="module")
+def annotation(model: Path, folder: Path) -> Iterator[Service]:
+    corpus = folder / "corpus.txt"
+    corpus.write_text("".join(line + "\n" for line in LINES * 4), encoding="utf-8")
+    with start(*command(model, corpus)) as service:
+        yield service
+
+
+def command(model: Path, corpus: Path) -> list[object]:
+    out = corpus.with_name("out.conllu")
+    options = ["--order", "corpus", "--share", "0.4"]
+    return ["annotate", corpus, "--model", model, "--out", out, *options]
+
+
+class Place:
+    """A sentence that nobody has touched, on a page."""
+
+    def __init__(self, page: Page, service: Service, folder: Path) -> None:
+        self.page, self.out = page, folder / "out.conllu"
+        page.goto(service.address)
+        expect(page.locator(".word.asked:focus")).to_have_count(1)
+        self.number = service.get("api/annotate")["progress"]["next"]
+        self.asked = page.locator(".word.asked").count()
+
+    @property
+    def written(self) -> Sentence | None:
+        """What the file has of the sentence."""
+        for sentence in read_conllu(self.out) if self.out.exists() else ():
+            if sentence.comments[-1].startswith(f"# annotate = {self.number} "):
+                return sentence
+        return None
+
+    @property
+    def heads(self) -> dict[int, int]:
+        written = self.written
+        if written is None:
+            return {}
+        return {word: head for word, head in enumerate(written.heads, 1) if head >= 0}
+
+    @property
+    def state(self) -> str | None:
+        written = self.written
+        return None if written is None else written.comments[-1].split()[-1]
+
+    def press(self, *keys: str) -> None:
+        """Keys faster than anything can be answered, at what has the focus."""
+        self.page.evaluate(
+            "keys => { for (const key of keys) document.activeElement.dispatchEvent("
+            "new KeyboardEvent('keydown', { key, bubbles: true })); }",
+            list(keys),
+        )
+
+    def fix(self, dependent: int, head: int) -> None:
+        for word in (dependent, head):
+            self.page.locator(f".word[data-id='{word}']").click()
+
+    def wait_until_saved(self, count: int) -> None:
+        expect(self.page.locator(".arc.fixed")).to_have_count(count)
+        expect(self.page.locator(".sentence[aria-busy]")).to_have_count(0)
+
+
+@pytest.fixture
+def place(browser: Browser, annotation: Service, folder: Path) -> Iterator[Place]:
+    with open_page(browser) as page:
+        place = Place(page, annotation, folder)
+        yield place
+    annotation.decide(place.number, state="skipped")  # the next test has the next one
+
+
+@pytest.mark.parametrize(("leaving", "state"), [("a", "done"), ("s", "skipped")])
+def test_what_is_pressed_after_leaving_decides_nothing(
+    place: Place, leaving: str, state: str
+) -> None:
+    page = place.page
+    place.press("f")
+    place.wait_until_saved(1)
+    page.evaluate(HOLD)
+    place.press(leaving)
+    page.wait_for_function("window.held.length === 1")
+    place.press("f", "u", "2", "Delete", "r")
+    page.evaluate(RELEASE)
+    expect(page.locator("#progress-text")).to_contain_text(f"Sentence {place.number + 1} ·")
+    assert place.state == state
+    assert len(place.heads) == (place.asked if state == "done" else 1)
+
+
+def test_two_tabs_do_not_overwrite_each_other(
+    browser: Browser, place: Place, annotation: Service, folder: Path
+) -> None:
+    with open_page(browser) as page:
+        other = Place(page, annotation, folder)
+        assert other.number == place.number
+        place.press("a")
+        expect(place.page.locator("#progress-text")).to_contain_text(
+            f"Sentence {place.number + 1} ·"
+        )
+        decided = place.heads
+        other.press("2")
+        alert = page.locator(".sentence").get_by_role("alert")
+        expect(alert).to_contain_text("changed elsewhere meanwhile")
+        expect(page.locator(".arc.fixed")).to_have_count(len(decided))
+        assert (place.state, place.heads) == ("done", decided)
+        page.locator(".word:focus").wait_for()
+        other.press("Delete")  # now one has seen it
+        other.wait_until_saved(len(decided) - 1)
+        expect(alert).to_be_hidden()
+        assert len(place.heads) == len(decided) - 1
+
+
+def test_an_answer_that_is_lost_is_no_conflict(place: Place) -> None:
+    page = place.page
+    page.evaluate(HOLD)
+    page.evaluate("() => { window.way = 'lose'; }")
+    place.press("f")
+    alert = page.locator(".sentence").get_by_role("alert")
+    expect(alert).to_contain_text("does not answer")
+    assert len(place.heads) == 1
+    page.evaluate("() => { window.way = 'pass'; }")
+    place.press("f")
+    place.wait_until_saved(1)
+    page.evaluate("() => { window.way = 'lose'; }")
+    place.press("Delete")
+    expect(alert).to_contain_text("does not answer")
+    assert place.heads == {}
+    page.evaluate("() => { window.way = 'pass'; }")
+    place.press("a")  # without having tried that again
+    expect(page.locator("#progress-text")).to_contain_text(f"Sentence {place.number + 1} ·")
+    assert (place.state, len(place.heads)) == ("done", place.asked)
+
+
+def test_a_head_corrected_just_before_keeps_its_relation(place: Place) -> None:
+    page = place.page
+    dependent = int(page.locator(".word:focus").get_attribute("data-id") or 0)
+    page.evaluate(HOLD)
+    place.press("2", "l")
+    page.keyboard.type("vocative")
+    page.keyboard.press("Enter")
+    page.evaluate(RELEASE)
+    expect(page.locator(".arc.fixed .label")).to_have_text("vocative")
+    place.wait_until_saved(1)
+    corrected = place.heads[dependent]
+    page.locator(".word:focus").wait_for()
+    page.keyboard.press("Control+z")
+    page.keyboard.press("Control+z")
+    place.wait_until_saved(0)
+    place.press("2")
+    place.wait_until_saved(1)
+    assert place.heads == {dependent: corrected}
+
+
+def test_a_head_corrected_just_before_is_what_is_confirmed(place: Place) -> None:
+    page = place.page
+    dependent = int(page.locator(".word:focus").get_attribute("data-id") or 0)
+    page.evaluate(HOLD)
+    place.press("2", "f")
+    page.evaluate(RELEASE)
+    place.wait_until_saved(1)
+    assert place.written is not None
+    assert place.written.deprels[dependent - 1] != "_"
+    corrected = place.heads[dependent]
+    page.keyboard.press("u")
+    page.keyboard.press("u")
+    place.wait_until_saved(0)
+    place.press("2")
+    place.wait_until_saved(1)
+    assert place.heads == {dependent: corrected}
+
+
+def test_of_two_quick_decisions_the_first_stays_when_the_second_is_refused(place: Place) -> None:
+    page = place.page
+    page.evaluate(HOLD)
+    place.fix(3, 4)
+    place.fix(4, 3)
+    page.evaluate(RELEASE)
+    alert = page.locator(".sentence").get_by_role("alert")
+    expect(alert).to_contain_text("circle")
+    place.wait_until_saved(1)
+    assert place.heads == {3: 4}
+    place.fix(1, 2)
+    place.wait_until_saved(2)
+    assert place.heads == {1: 2, 3: 4}
+    page.keyboard.press("Control+z")
+    place.wait_until_saved(1)
+    assert place.heads == {3: 4}
+
+
+def test_decisions_are_sent_at_once(place: Place) -> None:
+    """A page that is closed takes with it what it was going to send."""
+    page = place.page
+    asked: list[Any] = []
+    page.on("request", lambda request: asked.append(request.post_data_json))
+    page.evaluate(
+        "() => { const real = window.fetch; window.kept = [];"
+        " window.fetch = (path, options) => { window.kept.push(options.keepalive);"
+        " return real(path, options); }; }"
+    )
+    place.press("f", "ArrowRight", "f", "ArrowRight", "f")
+    assert page.evaluate("window.kept") == [True] * 3
+    place.wait_until_saved(3)
+    assert [len(each["heads"]) for each in asked] == [1, 2, 3]
+    assert len(place.heads) == 3
+
+
+def test_who_closes_the_page_too_early_is_asked(browser: Browser, annotation: Service) -> None:
+    page = browser.new_page()
+    page.goto(annotation.address)
+    page.locator(".word.asked:focus").wait_for()
+    number = annotation.get("api/annotate")["progress"]["next"]
+    page.evaluate(HOLD)
+    page.keyboard.press("f")
+    asked: list[str] = []
+    page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    with page.expect_event("dialog"):
+        page.evaluate("() => { setTimeout(() => location.reload()); }")
+    page.evaluate(RELEASE)
+    expect(page.locator(".arc.fixed")).to_have_count(1)
+    page.reload()
+    expect(page.locator(".arc.fixed")).to_have_count(1)
+    assert asked == ["beforeunload"]
+    page.close()
+    annotation.decide(number, state="skipped")
+
+
+def test_a_service_that_is_started_again_gets_nothing_wrong(
+    browser: Browser, model: Path, tmp_path: Path
+) -> None:
+    """What was begun comes first then: the page has other sentences at its places."""
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("".join(line + "\n" for line in LINES), encoding="utf-8")
+    out = tmp_path / "out.conllu"
+    with open_page(browser) as page:
+        with start(*command(model, corpus)) as service:
+            page.goto(service.address)
+            page.locator(".word.asked:focus").wait_for()
+            page.keyboard.press("n")
+            expect(page.locator("#progress-text")).to_contain_text("Sentence 2 ·")
+            page.keyboard.press("f")
+            expect(page.locator(".arc.fixed")).to_have_count(1)
+        before = out.read_bytes()
+        with start(*command(model, corpus), port=service.port):
+            page.keyboard.press("a")
+            alert = page.locator(".sentence").get_by_role("alert")
+            expect(alert).to_contain_text("reload the page")
+            assert out.read_bytes() == before
+            page.reload()
+            expect(page.locator(".sentence h2")).to_have_text(LINES[1])
+            expect(page.locator(".arc.fixed")).to_have_count(1)
