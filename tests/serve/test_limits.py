@@ -47,6 +47,13 @@ def test_a_request_of_too_many_words_is_refused(narrow: TestClient) -> None:
     assert narrow.post("/api/parse", json={"tokens": [["a"] * 5] * 20}).status_code == 200
 
 
+def test_limits_on_words_are_about_words_whatever_is_asked_of_them(narrow: TestClient) -> None:
+    answer = narrow.post("/api/parse", json={"tokens": [["a"] * 5] * 20, "topk": 50})
+    assert answer.status_code == 200
+    answer = narrow.post("/api/parse", json={"tokens": [["a"] * 5] * 21, "topk": 50})
+    assert answer.json()["detail"].startswith("this is about 105 words, and a request may have")
+
+
 def test_words_that_are_short_are_counted_when_they_are_cut(narrow: TestClient) -> None:
     expected = "this is about 150 words, and a request may have 100; send it in pieces"
     answer = narrow.post("/api/parse", json={"text": "a b c d e f\n" * 25, "model": "words"})

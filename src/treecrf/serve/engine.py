@@ -11,6 +11,12 @@ from treecrf.treebank import Sentence, Token
 __all__ = ["Engine", "split_lines"]
 
 _WORD = re.compile(r"\S+")
+# Words of a sentence to the third, by what they cost on a CPU beside words of short ones.
+_CUBE_OF_SIBLINGS = 4_000
+_CUBE = 12_000
+# What a list of the best trees costs beside the tree alone: a call, and something for each tree.
+_LIST = 30
+_TREE_OF_LIST = 3
 
 
 class Engine:
@@ -20,6 +26,18 @@ class Engine:
         self.parser = parser
         # Marks of lifted arcs are the parser's own affair.
         self.labels = sorted(set(TreeNamer(parser.vocabulary, parser.config).plain))
+
+    def cost(self, task: Task) -> int:
+        """How long a task takes: as long as so many words of short sentences."""
+        return self.cost_of(len(task.sentence), topk=task.topk)
+
+    def cost_of(self, words: int, *, topk: int = 0) -> int:
+        """The cost of a sentence of so many words; cutting alone is taken for as much."""
+        siblings = self.parser.scorer.sibling_scores is not None
+        cost = words + words**3 // (_CUBE_OF_SIBLINGS if siblings else _CUBE)
+        if not topk:
+            return cost
+        return 2 * cost + _LIST + topk * (_TREE_OF_LIST + words // 4)
 
     def segment(self, texts: Sequence[str]) -> list[list[Sentence]]:
         """The sentences of texts, without trees."""
