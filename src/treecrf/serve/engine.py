@@ -59,23 +59,11 @@ class Engine:
         for task in tasks:
             if task.details:
                 analysis = next(analyses)
-                outcomes.append(TaskResult(analysis.sentence, analysis, self._best(task)))
+                best = self.parser.rank(task.sentence, task.limit, task.topk) if task.topk else ()
+                outcomes.append(TaskResult(analysis.sentence, analysis, best))
             else:
                 outcomes.append(TaskResult(next(parsed) if task.parse else task.sentence))
         return outcomes
-
-    def _best(self, task: Task) -> list[Sentence]:
-        """The best trees of one sentence, with the labels that are to be kept."""
-        if not task.topk:
-            return []
-        sentence, limit = task.sentence, task.limit
-        heads = [limit.held.get(word, -1) for word in range(1, len(sentence) + 1)]
-        held = sentence.with_tree(heads, ["_"] * len(heads))
-        ranked = []
-        for tree in next(self.parser.parse_best([held], task.topk, keep_heads=True)):
-            labels = [limit.labels.get(word, old) for word, old in enumerate(tree.deprels, 1)]
-            ranked.append(tree.with_tree(tree.heads, labels, probs=tree.probs))
-        return ranked
 
 
 def split_lines(text: str) -> list[Sentence]:

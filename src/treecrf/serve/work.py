@@ -41,7 +41,8 @@ class TaskResult:
     sentence: Sentence
     analysis: Analysis | None = None
     """Where details were asked for."""
-    best: Sequence[Sentence] = ()
+    best: Sequence[tuple[Sentence, float]] = ()
+    """Where a list was asked for: trees with their log-probabilities."""
 
 
 class Job:
