@@ -36,6 +36,9 @@ def test_for_udpipe_it_is_plain_text(narrow: TestClient) -> None:
     answer = narrow.post("/process", data={"data": "a" * 3_000})
     assert answer.status_code == 413
     assert answer.text == "the body has more than 2,000 bytes; send the text in pieces\n"
+    # A body that nobody asked for counts as well.
+    answer = narrow.request("GET", "/process", params={"data": ""}, content=b"a" * 3_000)
+    assert answer.status_code == 413
 
 
 def test_a_request_of_too_many_words_is_refused(narrow: TestClient) -> None:

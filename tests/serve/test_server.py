@@ -130,7 +130,7 @@ def test_a_busy_service_says_when_to_come_back(folder: Path) -> None:
 
 
 def test_it_can_be_ended_as_soon_as_it_serves(folder: Path) -> None:
-    for _ in range(3):
+    for _ in range(2):
         with Server(folder) as server:
             assert server.end() == (0, "")
 

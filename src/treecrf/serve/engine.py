@@ -1,16 +1,15 @@
 """What one model does with tasks from many requests: cuts texts, and parses sentences together."""
 
-import re
+import io
 from collections.abc import Sequence
 
 from treecrf.parser import Parser
 from treecrf.parser.trees import TreeNamer
 from treecrf.serve.work import Task, TaskResult
-from treecrf.treebank import Sentence, Token
+from treecrf.treebank import Sentence, Token, read_tokens
 
-__all__ = ["Engine", "split_lines"]
+__all__ = ["Engine"]
 
-_WORD = re.compile(r"\S+")
 # Words of a sentence to the third, by what they cost on a CPU beside words of short ones.
 _CUBE_OF_SIBLINGS = 4_000
 _CUBE = 12_000
@@ -42,7 +41,7 @@ class Engine:
     def segment(self, texts: Sequence[str]) -> list[list[Sentence]]:
         """The sentences of texts, without trees."""
         if not self.parser.has_segmenter:
-            return [split_lines(text) for text in texts]
+            return [_split_lines(text) for text in texts]
         return self.parser.segmenter.segment_texts(texts)
 
     def parse(self, tasks: Sequence[Task]) -> list[TaskResult]:
@@ -66,21 +65,15 @@ class Engine:
         return outcomes
 
 
-def split_lines(text: str) -> list[Sentence]:
-    """The sentences of text that has one a line, with white space between the words."""
+def _split_lines(text: str) -> list[Sentence]:
+    """The sentences of text as `read_tokens` has them, with the places of the words."""
     sentences = []
-    place = 0
-    for line in text.splitlines(keepends=True):
-        tokens = [
-            Token(
-                number,
-                match[0],
-                misc=f"TokenRange={place + match.start()}:{place + match.end()}",
-            )
-            for number, match in enumerate(_WORD.finditer(line), 1)
-        ]
-        if tokens:
-            comment = "# text = " + " ".join(token.form for token in tokens)
-            sentences.append(Sentence.from_tokens(tokens, comments=[comment]))
-        place += len(line)
+    end = 0
+    for sentence in read_tokens(io.StringIO(text)):
+        tokens = []
+        for number, form in enumerate(sentence.forms, 1):
+            start = text.index(form, end)
+            end = start + len(form)
+            tokens.append(Token(number, form, misc=f"TokenRange={start}:{end}"))
+        sentences.append(Sentence.from_tokens(tokens, comments=sentence.comments))
     return sentences
