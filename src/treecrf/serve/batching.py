@@ -26,6 +26,7 @@ __all__ = ["Batcher"]
 # Enough words to keep the device busy, few enough that whoever comes next does not wait long.
 _BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
 _QUEUE_WORDS = {"cpu": 12_000, "cuda": 300_000}
+_SPEED = {"cpu": 3_000, "cuda": 60_000}  # words a second, until the first batches tell
 _USUAL_LENGTH = 20  # of a sentence, in words
 _LONGEST_WAIT = 60  # seconds that a client is told to stay away
 
@@ -112,7 +113,8 @@ class Batcher:
 
     def _refusal(self) -> ServeError:
         # The middle one: in some of them kernels were compiled.
-        seconds = self._cost / statistics.median(self._speeds) if self._speeds else 1
+        speed = statistics.median(self._speeds or [_SPEED[self.engine.parser.device.type]])
+        seconds = self._cost / speed
         wait = min(max(1, math.ceil(seconds)), _LONGEST_WAIT)
         return ServeError(
             503,
