@@ -259,6 +259,24 @@ def test_small_requests_do_not_wait_for_large_ones(parser: Parser) -> None:
     assert sorted(order[1:5]) == [0, 1, 2, 3]  # those that were begun first are done first
 
 
+def test_small_requests_pass_a_full_queue_that_has_waited(parser: Parser) -> None:
+    order: list[int] = []
+
+    async def test(batcher: Batcher) -> None:
+        waiting = submitted(batcher, [job(20) for _ in range(20)])
+        for number, task in enumerate(waiting):
+            task.add_done_callback(lambda _, number=number: order.append(number))
+        await asyncio.sleep(0)
+        batcher.start()
+        await waiting[14]
+        await batcher.submit(job(), never)
+        order.append(-1)
+        await asyncio.gather(*waiting)
+
+    run(parser, test, queue=2_000)
+    assert order.index(-1) <= 17  # after those of the batch that was under way
+
+
 @pytest.mark.parametrize("costly", [{"times": 12}, {"topk": 20}])
 def test_costly_sentences_are_parsed_in_pieces(parser: Parser, costly: dict[str, int]) -> None:
     order: list[str] = []

@@ -1,4 +1,4 @@
-"""Who comes next: each request is due after work in proportion to its own, so small ones soon."""
+"""Who comes next: each request is due after some work, the smaller the sooner."""
 
 from bisect import insort
 from collections.abc import Callable, Sequence
@@ -7,14 +7,15 @@ from treecrf.serve.work import Job
 
 __all__ = ["WaitingJobs"]
 
-# A job is due when so many times its own work has been done.
-_PATIENCE = 8
+# A job of this part of a batch is due in the middle of the time in which all are.
+_MIDDLE = 1 / 8
 
 
 class WaitingJobs:
     """Jobs in the order in which they are due; costs are in words of short sentences.
 
-    No job waits for more than `longest` before it is due, so that none waits for ever. A sentence
+    Large ones are due when work of nearly `longest` has been done, and not later, so that none
+    waits for ever; it is more than may wait, so that small ones pass even a full queue. A sentence
     that costs more than a `batch` keeps everybody waiting: when one has been parsed, as much other
     work comes before the next one, if there is any.
     """
@@ -22,6 +23,7 @@ class WaitingJobs:
     def __init__(self, *, batch: int, longest: int, next_cost: Callable[[Job], int]) -> None:
         self._batch = batch
         self._longest = longest
+        self._middle = _MIDDLE * batch
         self._next_cost = next_cost  # of the next sentence of a job
         self._jobs: list[Job] = []
         self._count = 0  # of all jobs that came
@@ -33,7 +35,8 @@ class WaitingJobs:
 
     def add(self, job: Job) -> None:
         self._count += 1
-        job.due = self._done + min(_PATIENCE * job.cost, self._longest), self._count
+        part = job.cost / (job.cost + self._middle)
+        job.due = self._done + round(part * self._longest), self._count
         self.put_back([job])
 
     def put_back(self, jobs: Sequence[Job]) -> None:
