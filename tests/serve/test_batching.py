@@ -33,18 +33,19 @@ class Choking(Engine):
 
 
 class Watched(Engine):
-    """A model that notes what it parses at once, when it may, and takes so long at least."""
+    """A model that notes what it parses at once, takes so long at least, and may pause."""
 
-    def __init__(self, parser: Parser, *, seconds: float = 0.0) -> None:
+    def __init__(self, parser: Parser, *, seconds: float = 0.0, pause_at: int = 0) -> None:
         super().__init__(parser)
         self.seconds = seconds
+        self.pause_at = pause_at  # a batch, the first being 1
         self.batches: list[list[Task]] = []
-        self.may = threading.Event()
-        self.may.set()
+        self.goes_on = threading.Event()
 
     def parse(self, tasks: Sequence[Task]) -> list[TaskResult]:
         self.batches.append(list(tasks))
-        assert self.may.wait(60)
+        if len(self.batches) == self.pause_at:
+            assert self.goes_on.wait(60)
         time.sleep(self.seconds)
         return super().parse(tasks)
 
@@ -261,6 +262,7 @@ def test_small_requests_do_not_wait_for_large_ones(parser: Parser) -> None:
 
 def test_small_requests_pass_a_full_queue_that_has_waited(parser: Parser) -> None:
     order: list[int] = []
+    engine = Watched(parser, pause_at=15)
 
     async def test(batcher: Batcher) -> None:
         waiting = submitted(batcher, [job(20) for _ in range(20)])
@@ -268,20 +270,21 @@ def test_small_requests_pass_a_full_queue_that_has_waited(parser: Parser) -> Non
             task.add_done_callback(lambda _, number=number: order.append(number))
         await asyncio.sleep(0)
         batcher.start()
-        await waiting[14]
-        await batcher.submit(job(), never)
-        order.append(-1)
-        await asyncio.gather(*waiting)
+        await waiting[13]
+        small = asyncio.create_task(batcher.submit(job(), never))
+        small.add_done_callback(lambda _: order.append(-1))
+        await asyncio.sleep(0)
+        engine.goes_on.set()
+        await asyncio.gather(small, *waiting)
 
-    run(parser, test, queue=2_000)
-    assert order.index(-1) <= 17  # after those of the batch that was under way
+    run(engine, test, queue=2_000)
+    assert order.index(-1) == 15  # after the one that was under way
 
 
 @pytest.mark.parametrize("costly", [{"times": 12}, {"topk": 20}])
 def test_costly_sentences_are_parsed_in_pieces(parser: Parser, costly: dict[str, int]) -> None:
     order: list[str] = []
-    engine = Watched(parser)
-    engine.may.clear()
+    engine = Watched(parser, pause_at=1)
 
     async def test(batcher: Batcher) -> None:
         large = asyncio.create_task(batcher.submit(job(4, **costly), never))
@@ -292,7 +295,7 @@ def test_costly_sentences_are_parsed_in_pieces(parser: Parser, costly: dict[str,
         await asyncio.sleep(0)
         for name, task in (("large", large), ("small", small)):
             task.add_done_callback(lambda _, name=name: order.append(name))
-        engine.may.set()
+        engine.goes_on.set()
         assert len(await small) == 1
         assert len(await large) == 4
 
@@ -333,7 +336,7 @@ def test_a_costly_sentence_comes_though_small_ones_keep_coming(parser: Parser) -
         assert len(await large) == 2
         await asyncio.gather(*asking)
 
-    run(engine, test, queue=300)
+    run(engine, test, queue=250)
     kinds = [len(batch[0].sentence) for batch in engine.batches]
     first, second = (place for place, words in enumerate(kinds) if words == 100)
     assert first > 0
@@ -363,8 +366,7 @@ def test_retry_after_is_right_from_the_first_batch_on(parser: Parser) -> None:
 
 
 def test_words_that_text_turns_out_to_have_count(wordy: Parser) -> None:
-    engine = Watched(wordy)
-    engine.may.clear()
+    engine = Watched(wordy, pause_at=1)
 
     async def test(batcher: Batcher) -> None:
         first, other = submitted(batcher, [job(text="a b c d e\n" * 24) for _ in range(2)])
@@ -374,7 +376,7 @@ def test_words_that_text_turns_out_to_have_count(wordy: Parser) -> None:
         with pytest.raises(ServeError, match="and no more fit") as refusal:
             await other
         assert batcher.queued_words == 120
-        engine.may.set()
+        engine.goes_on.set()
         assert len(await first) == 24
         assert refusal.value.status == 503
         with pytest.raises(ServeError, match="this is about 250 words, and a request") as refusal:

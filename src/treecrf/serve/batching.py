@@ -58,7 +58,7 @@ class Batcher:
         self.queue_words = queue_words or _QUEUE_WORDS[device]
         self._changed = threading.Condition()
         self._waiting = WaitingJobs(
-            batch=self._batch_words, longest=2 * self.queue_words, next_cost=self._next_cost
+            batch=self._batch_words, longest=4 * self.queue_words, next_cost=self._next_cost
         )
         self._words = 0  # of all jobs that are not done
         self._cost = 0
@@ -227,12 +227,7 @@ class Batcher:
         check_size(words, self.queue_words)
         with self._changed:
             others = self._words - job.words
-            if (
-                not job.is_over
-                and words > job.words
-                and others
-                and others + words > self.queue_words
-            ):
+            if words > job.words and others and others + words > self.queue_words:
                 raise self._refusal()
             self._recount(job, words=words, cost=sum(map(self.engine.cost, tasks)))
 

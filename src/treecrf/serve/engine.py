@@ -23,6 +23,7 @@ class Engine:
 
     def __init__(self, parser: Parser) -> None:
         self.parser = parser
+        self._cube = _CUBE if parser.scorer.sibling_scores is None else _CUBE_OF_SIBLINGS
         # Marks of lifted arcs are the parser's own affair.
         self.labels = sorted(set(TreeNamer(parser.vocabulary, parser.config).plain))
 
@@ -32,8 +33,7 @@ class Engine:
 
     def cost_of(self, words: int, *, topk: int = 0) -> int:
         """The cost of a sentence of so many words; cutting alone is taken for as much."""
-        siblings = self.parser.scorer.sibling_scores is not None
-        cost = words + words**3 // (_CUBE_OF_SIBLINGS if siblings else _CUBE)
+        cost = words + words**3 // self._cube
         if not topk:
             return cost
         return 2 * cost + _LIST + topk * (_TREE_OF_LIST + words // 4)
