@@ -302,8 +302,7 @@ def test_trees_that_cannot_be_completed(model: Path) -> None:
     line = problem("parse", "-", "-m", model, "--keep-heads", stdin=roots)
     assert line.startswith("<stdin>:1: no tree has the heads that are to be kept")
     assert "a second root" in line
-    line = problem("parse", "-", "-m", model, "--keep-heads", "--topk", 2, stdin=roots)
-    assert line.startswith("<stdin>:1: no projective tree has the heads to be kept")
+    assert problem("parse", "-", "-m", model, "--keep-heads", "--topk", 2, stdin=roots) == line
 
 
 @pytest.mark.parametrize("options", [(), ("--workers", 1), ("--topk", 1)])

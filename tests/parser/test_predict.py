@@ -222,9 +222,6 @@ def test_the_best_trees_keep_heads() -> None:
     for tree in ranked:
         assert tree.heads[1] == 4
         assert tree.deprels[1] == "held"
-    crossing = Sentence(["a", "b", "c", "dog"], [3, 4, -1, -1], comments=["# sent_id = s1"])
-    with pytest.raises(ParserError, match="s1: no projective tree has the heads to be kept"):
-        list(parser.parse_best([crossing], 4, keep_heads=True))
     stream = parser.parse_best(iter([["a"], "oops"]), 1)
     assert next(stream)[0].heads == [0]  # one sentence at a time
 
@@ -241,6 +238,21 @@ def test_a_list_of_trees_that_is_too_long() -> None:
         stream = random_parser(with_loss(loss)).parse_best([["a"] * 200], 2**21)
         with pytest.raises(ParserError, match=r"2,097,152 best trees .* ask for fewer"):
             next(stream)
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_best_trees_around_heads_that_cross(loss: str) -> None:
+    parser = random_parser(with_loss(loss))
+    crossing = Sentence(["a", "b", "c", "dog"], [3, 4, -1, -1])
+    [ranked] = parser.parse_best([crossing], 4, keep_heads=True)
+    (best,) = parser.parse_stream([crossing], keep_heads=True, decoder="viterbi")
+    assert (ranked[0].heads, ranked[0].comments) == (best.heads, best.comments)
+    assert ranked[0].probs == pytest.approx(best.probs)
+    assert all(tree.heads[:2] == [3, 4] for tree in ranked)
+    assert len({tuple(tree.heads) for tree in ranked}) == len(ranked) > 1
+    circle = Sentence(["a", "b", "c"], [2, 1, -1])
+    with pytest.raises(ParserError, match="no tree has the heads that are to be kept"):
+        list(parser.parse_best([circle], 4, keep_heads=True))
 
 
 def test_a_sentence_that_is_too_long_for_a_list_of_trees() -> None:

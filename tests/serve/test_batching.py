@@ -1,6 +1,8 @@
 """Requests are parsed together, fairly, in a bounded queue, and without those who have gone."""
 
 import asyncio
+import threading
+import time
 from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
@@ -30,6 +32,24 @@ class Choking(Engine):
         return super().segment(texts)
 
 
+class Watched(Engine):
+    """A model that notes what it parses at once, takes so long at least, and may pause."""
+
+    def __init__(self, parser: Parser, *, seconds: float = 0.0, pause_at: int = 0) -> None:
+        super().__init__(parser)
+        self.seconds = seconds
+        self.pause_at = pause_at  # a batch, the first being 1
+        self.batches: list[list[Task]] = []
+        self.goes_on = threading.Event()
+
+    def parse(self, tasks: Sequence[Task]) -> list[TaskResult]:
+        self.batches.append(list(tasks))
+        if len(self.batches) == self.pause_at:
+            assert self.goes_on.wait(60)
+        time.sleep(self.seconds)
+        return super().parse(tasks)
+
+
 def run(parser: Parser | Engine, test: Test, *, queue: int = 1000, batch: int = 100) -> Batcher:
     """A test with a model that does nothing until the test starts it."""
     engine = parser if isinstance(parser, Engine) else Engine(parser)
@@ -45,18 +65,26 @@ def run(parser: Parser | Engine, test: Test, *, queue: int = 1000, batch: int = 
     return batcher
 
 
-def job(count: int = 1, *, limit: Constraints | None = None, text: str = "") -> Job:
-    """So many sentences of five words."""
+def job(
+    count: int = 1,
+    *,
+    limit: Constraints | None = None,
+    text: str = "",
+    times: int = 1,
+    topk: int = 0,
+) -> Job:
+    """So many sentences of five words, or of as many times five."""
 
     def plan(cut: list[list[Sentence]]) -> list[Task]:
         sentences = [sentence for piece in cut for sentence in piece]
-        return [Task(s, limit or Constraints(), details=True) for s in sentences]
+        return [Task(s, limit or Constraints(), details=True, topk=topk) for s in sentences]
 
     def render(task: Task, outcome: TaskResult) -> str:
         return " ".join(map(str, outcome.sentence.heads))
 
-    sentences = [] if text else [Sentence(WORDS) for _ in range(count)]
-    return Job(texts=[text] if text else [], sentences=sentences, plan=plan, render=render)
+    sentences = [] if text else [Sentence(WORDS * times) for _ in range(count)]
+    texts = [text] if text else []
+    return Job(texts=texts, sentences=sentences, plan=plan, render=render, topk=topk)
 
 
 async def never() -> None:
@@ -230,3 +258,129 @@ def test_small_requests_do_not_wait_for_large_ones(parser: Parser) -> None:
     run(parser, test, queue=3_000)
     assert order[0] == 20  # the small one, though it came last
     assert sorted(order[1:5]) == [0, 1, 2, 3]  # those that were begun first are done first
+
+
+def test_small_requests_pass_a_full_queue_that_has_waited(parser: Parser) -> None:
+    order: list[int] = []
+    engine = Watched(parser, pause_at=15)
+
+    async def test(batcher: Batcher) -> None:
+        waiting = submitted(batcher, [job(20) for _ in range(20)])
+        for number, task in enumerate(waiting):
+            task.add_done_callback(lambda _, number=number: order.append(number))
+        await asyncio.sleep(0)
+        batcher.start()
+        await waiting[13]
+        small = asyncio.create_task(batcher.submit(job(), never))
+        small.add_done_callback(lambda _: order.append(-1))
+        await asyncio.sleep(0)
+        engine.goes_on.set()
+        await asyncio.gather(small, *waiting)
+
+    run(engine, test, queue=2_000)
+    assert order.index(-1) == 15  # after the one that was under way
+
+
+@pytest.mark.parametrize("costly", [{"times": 12}, {"topk": 20}])
+def test_costly_sentences_are_parsed_in_pieces(parser: Parser, costly: dict[str, int]) -> None:
+    order: list[str] = []
+    engine = Watched(parser, pause_at=1)
+
+    async def test(batcher: Batcher) -> None:
+        large = asyncio.create_task(batcher.submit(job(4, **costly), never))
+        batcher.start()
+        while not engine.batches:
+            await asyncio.sleep(0.001)
+        small = asyncio.create_task(batcher.submit(job(), never))
+        await asyncio.sleep(0)
+        for name, task in (("large", large), ("small", small)):
+            task.add_done_callback(lambda _, name=name: order.append(name))
+        engine.goes_on.set()
+        assert len(await small) == 1
+        assert len(await large) == 4
+
+    run(engine, test)
+    assert order == ["small", "large"]
+    assert [len(batch) for batch in engine.batches] == [1] * 5
+    assert len(engine.batches[1][0].sentence) == 5  # the small one, after one sentence
+
+
+def test_a_batch_costs_no_more_than_it_may(parser: Parser) -> None:
+    engine = Watched(parser)
+
+    async def test(batcher: Batcher) -> None:
+        waiting = submitted(batcher, [job(3, times=times) for times in (1, 2, 4, 6, 8, 12)])
+        await asyncio.sleep(0)
+        batcher.start()
+        await asyncio.gather(*waiting)
+
+    run(engine, test)
+    costs = [sum(map(engine.cost, batch)) for batch in engine.batches]
+    assert all(cost <= 100 for cost, batch in zip(costs, engine.batches, strict=True) if batch[1:])
+    assert max(costs) > 100  # of a sentence alone
+
+
+def test_a_costly_sentence_comes_though_small_ones_keep_coming(parser: Parser) -> None:
+    engine = Watched(parser, seconds=0.02)
+
+    async def test(batcher: Batcher) -> None:
+        large = asyncio.create_task(batcher.submit(job(2, times=20), never))
+
+        async def ask() -> None:
+            while not large.done():
+                await batcher.submit(job(), never)
+
+        asking = [asyncio.create_task(ask()) for _ in range(3)]
+        await asyncio.sleep(0)
+        batcher.start()
+        assert len(await large) == 2
+        await asyncio.gather(*asking)
+
+    run(engine, test, queue=250)
+    kinds = [len(batch[0].sentence) for batch in engine.batches]
+    first, second = (place for place, words in enumerate(kinds) if words == 100)
+    assert first > 0
+    assert second > first + 1  # small ones have their turn between
+
+
+def test_retry_after_is_right_from_the_first_batch_on(parser: Parser) -> None:
+    engine = Watched(parser, seconds=0.05)
+    waits: list[str] = []
+
+    async def test(batcher: Batcher) -> None:
+        waiting = submitted(batcher, [job(400)])
+        await asyncio.sleep(0)
+        batcher.start()
+        while batcher.queued_words == 2_000:
+            await asyncio.sleep(0.001)
+        with pytest.raises(ServeError) as refusal:
+            await batcher.submit(job(400), never)
+        waits.append(refusal.value.headers["Retry-After"])
+        started = time.monotonic()
+        await asyncio.gather(*waiting)
+        waits.append(str(time.monotonic() - started))
+
+    run(engine, test, queue=2_000)
+    said, taken = map(float, waits)
+    assert said <= 2 * taken + 1
+
+
+def test_words_that_text_turns_out_to_have_count(wordy: Parser) -> None:
+    engine = Watched(wordy, pause_at=1)
+
+    async def test(batcher: Batcher) -> None:
+        first, other = submitted(batcher, [job(text="a b c d e\n" * 24) for _ in range(2)])
+        await asyncio.sleep(0)
+        assert batcher.queued_words == 122  # a word for four characters
+        batcher.start()
+        with pytest.raises(ServeError, match="and no more fit") as refusal:
+            await other
+        assert batcher.queued_words == 120
+        engine.goes_on.set()
+        assert len(await first) == 24
+        assert refusal.value.status == 503
+        with pytest.raises(ServeError, match="this is about 250 words, and a request") as refusal:
+            await batcher.submit(job(text="a b c d e\n" * 50), never)
+        assert refusal.value.status == 413
+
+    assert run(engine, test, queue=200).queued_words == 0

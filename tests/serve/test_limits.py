@@ -36,6 +36,9 @@ def test_for_udpipe_it_is_plain_text(narrow: TestClient) -> None:
     answer = narrow.post("/process", data={"data": "a" * 3_000})
     assert answer.status_code == 413
     assert answer.text == "the body has more than 2,000 bytes; send the text in pieces\n"
+    # A body that nobody asked for counts as well.
+    answer = narrow.request("GET", "/process", params={"data": ""}, content=b"a" * 3_000)
+    assert answer.status_code == 413
 
 
 def test_a_request_of_too_many_words_is_refused(narrow: TestClient) -> None:
@@ -45,6 +48,13 @@ def test_a_request_of_too_many_words_is_refused(narrow: TestClient) -> None:
     assert answer.json() == {"detail": expected}
     assert narrow.post("/api/parse", json={"text": "a" * 500}).status_code == 413
     assert narrow.post("/api/parse", json={"tokens": [["a"] * 5] * 20}).status_code == 200
+
+
+def test_limits_on_words_are_about_words_whatever_is_asked_of_them(narrow: TestClient) -> None:
+    answer = narrow.post("/api/parse", json={"tokens": [["a"] * 5] * 20, "topk": 50})
+    assert answer.status_code == 200
+    answer = narrow.post("/api/parse", json={"tokens": [["a"] * 5] * 21, "topk": 50})
+    assert answer.json()["detail"].startswith("this is about 105 words, and a request may have")
 
 
 def test_words_that_are_short_are_counted_when_they_are_cut(narrow: TestClient) -> None:

@@ -87,6 +87,10 @@ def test_the_best_trees_are_listed(client: TestClient, parser: Parser) -> None:
     ]
     log_probs = [tree.log_prob for tree in answer.best]
     assert log_probs == sorted(log_probs, reverse=True)
+    heads = [token.head for token in answer.tokens]
+    same = [tree.log_prob for tree in answer.best if tree.heads == heads]
+    assert same == pytest.approx([answer.log_prob] * len(same), abs=1e-5)
+    assert any(log_prob != round(log_prob, 4) for log_prob in log_probs if log_prob is not None)
 
 
 def test_constraints_hold_and_null_frees(client: TestClient) -> None:
@@ -108,10 +112,13 @@ def test_constraints_hold_and_null_frees(client: TestClient) -> None:
 
 
 def test_constraints_that_cross_have_a_tree_all_the_same(client: TestClient) -> None:
-    (answer,) = parse(client, tokens=[WORDS], constraints=[{"1": 3, "4": 2}])
+    (answer,) = parse(client, tokens=[WORDS], constraints=[{"1": 3, "4": 2}], topk=3)
     assert (answer.tokens[0].head, answer.tokens[3].head) == (3, 2)
     assert answer.entropy is not None
     assert answer.log_prob is not None
+    assert answer.best is not None
+    assert len(answer.best) > 1
+    assert all((tree.heads[0], tree.heads[3]) == (3, 2) for tree in answer.best)
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,12 @@ def test_a_busy_service_says_when_to_come_back(folder: Path) -> None:
             assert b'treecrf_queued_words{model="small"} 0\n' in answer.read()
 
 
+def test_it_can_be_ended_as_soon_as_it_serves(folder: Path) -> None:
+    for _ in range(2):
+        with Server(folder) as server:
+            assert server.end() == (0, "")
+
+
 def test_what_is_in_hand_is_finished_at_the_end(folder: Path) -> None:
     with Server(folder) as server:
         server.parse(tokens=[WORDS])

@@ -128,8 +128,71 @@ def test_formats_without_columns(client: TestClient) -> None:
         assert result(client, data=data, input=name, output="horizontal") == "do n't go\na\n"
 
 
+def test_spaces_inside_words_survive(client: TestClient) -> None:
+    spaced = "1\t10 000\t_\t_\t_\t_\t_\t_\t_\t_\n2\tdogs\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+    written = result(client, data=spaced, output="horizontal")
+    assert written == "10\u00a0000 dogs\n"
+    assert result(client, data=written, input="horizontal").endswith("\n" + spaced)
+    assert result(client, data=written, input="horizontal", output="horizontal") == written
+    assert result(client, data="\u00a0 a\t\tb \n", input="horizontal").count("\n") == 4
+
+
 def test_line_breaks_of_either_kind_are_read(client: TestClient) -> None:
     assert result(client, data=CONLLU.replace("\n", "\r\n")) == CONLLU
+    for name, data in (("horizontal", "a b\r\nc\r\n"), ("vertical", "a\r\nb\r\n\r\nc")):
+        assert result(client, data=data, input=name, output="horizontal") == "a b\nc\n"
+
+
+def test_nothing_else_breaks_a_line(client: TestClient) -> None:
+    word = "a\x0b\x0c\x1c\x85\u2028b"
+    assert (
+        result(client, data=f"{word} c", input="horizontal", output="vertical") == f"{word}\nc\n\n"
+    )
+    assert result(client, data=f"{word}\nc", input="vertical", output="horizontal") == f"{word} c\n"
+    text = "Anna slept.\u2028It rained.\x0cThe dog slept.\nAnna slept."
+    (first, _) = read_conllu(io.StringIO(result(client, data=text, tokenizer="presegmented")))
+    assert len(first) == 10
+    answer = client.post("/api/parse", json={"model": "de_words", "text": "a\u2028b \x0cc\r\nd"})
+    sentences = answer.json()["sentences"]
+    assert [sentence["text"] for sentence in sentences] == ["a b c", "d"]
+    places = [[(t["start"], t["end"]) for t in sentence["tokens"]] for sentence in sentences]
+    assert places == [[(0, 1), (2, 3), (5, 6)], [(8, 9)]]
+
+
+def test_a_last_empty_line_is_not_needed(client: TestClient) -> None:
+    for end in ("", "\n", "\r\n"):
+        assert result(client, data=CONLLU.rstrip("\n") + end) == CONLLU
+
+
+def test_heads_that_are_replaced_may_be_anything(client: TestClient) -> None:
+    broken = CONLLU.replace("A=B\t_", "A=B\t2").replace("PART\t_\t_\t_", "PART\t_\t_\t1")
+    (sentence,) = read_conllu(io.StringIO(result(client, data=broken, parser="")))
+    assert sorted(sentence.heads)[0] == 0
+    assert problem(client, data=broken).startswith(
+        "the data is not CoNLL-U: line 4: the heads make a cycle: 1 -> 2 -> 1"
+    )
+
+
+def test_options_of_the_tokenizer_are_those_of_udpipe(client: TestClient) -> None:
+    text = "  Anna  slept.\n\nIt rained."
+    written = result(client, data=text, tokenizer="ranges")
+    assert "SpacesBefore=" in written
+    assert "SpacesAfter=" in written
+    normal = result(client, data=text, tokenizer="normalized_spaces;ranges=1;whatever")
+    assert "Spaces" not in normal
+    assert "\tSpaceAfter=No|TokenRange=8:13\n" in normal
+    lines = result(client, data=text, tokenizer="normalized_spaces").splitlines()
+    assert "1\tAnna" + "\t_" * 8 in lines
+
+
+def test_names_of_types_may_be_in_capitals(client: TestClient) -> None:
+    part = b'--B\r\nContent-Disposition: form-data; name="data"\r\n\r\n\r\n--B--\r\n'
+    for kind, body in (
+        ("Multipart/Form-Data; boundary=B", part),
+        ("Application/X-WWW-Form-URLencoded; charset=utf-8", b"data="),
+    ):
+        answer = client.post("/process", content=body, headers={"Content-Type": kind})
+        assert answer.status_code == 200
 
 
 @pytest.mark.parametrize(

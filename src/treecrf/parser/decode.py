@@ -128,7 +128,10 @@ def decode_best(
     config: Config,
     allowed: Tensor | None = None,
 ) -> list[Decoded]:
-    """The k best trees of each sentence, best first; a row whose heads are -1 has no more."""
+    """The k best trees of each sentence, best first; a row whose heads are -1 has no more.
+
+    They are of the family that the model decodes, and where none of that is allowed they may cross.
+    """
     roles = scorer(batch)
     arc_scores, siblings = tempered(
         scorer.arcs(roles, batch), scorer.siblings(roles, batch), config
@@ -139,12 +142,24 @@ def decode_best(
     by_head = crf.marginals
     if config.loss == "local":
         by_head = masked_heads(arc_scores, batch.lengths, allowed).softmax(2)
+    crossing = None
+    if allowed is not None and bool((missing := heads[:, 0, 0] < 0).any()):
+        spanning = NonProjectiveTreeCRF(
+            arc_scores, batch.lengths, config.multiroot, allowed, validate=False
+        )
+        scores, others = spanning.topk(k)
+        heads = torch.where(missing[:, None, None], others, heads)
+        others_log_probs = scores - spanning.log_partition[:, None]
+        log_probs = torch.where(missing[:, None], others_log_probs, log_probs)
+        if config.loss != "local":
+            by_head = torch.where(missing[:, None, None], spanning.marginals, by_head)
+        crossing = missing.cpu().numpy()
     ranked = []
     most = int((heads[:, :, 0] >= 0).sum(1).max())  # however many more are asked for
     for rank in range(most):
         chosen = heads[:, rank]
         probs = by_head.gather(2, chosen.clamp(min=0).unsqueeze(2)).squeeze(2)
-        ranked.append(_decoded(scorer, roles, batch, chosen, probs, log_probs[:, rank], None))
+        ranked.append(_decoded(scorer, roles, batch, chosen, probs, log_probs[:, rank], crossing))
     return ranked
 
 

@@ -220,19 +220,27 @@ class Parser:
         k = checked_count(k)
         for sentence in as_sentences(sentences):
             limit = kept_from(sentence) if keep_heads else FREE
-            limit.check(sentence)
-            check_memory(sentence, k, siblings=self.scorer.sibling_scores is not None)
-            encoded = encode([sentence], self.vocabulary, self.config)
-            batch, allowed = self._one_batch(encoded, [limit])
-            ranked = []
-            for decoded in decode_best(self.scorer, batch, k, config=self.config, allowed=allowed):
-                if decoded.heads[0, 0] >= 0:
-                    gathered = Gathered(encoded)
-                    gathered.add(batch.rows, decoded)
-                    ranked += self._assigner.assign([sentence], [limit], gathered.arrays())
-            if not ranked:
-                raise ParserError(f"{sentence.where}: no projective tree has the heads to be kept")
-            yield ranked
+            yield [tree for tree, _ in self.rank(sentence, limit, k)]
+
+    def rank(self, sentence: Sentence, limit: Constraints, k: int) -> list[tuple[Sentence, float]]:
+        """The k best trees of a sentence under its constraints, each with its log-probability."""
+        limit.check(sentence)
+        check_memory(sentence, k, siblings=self.scorer.sibling_scores is not None)
+        encoded = encode([sentence], self.vocabulary, self.config)
+        batch, allowed = self._one_batch(encoded, [limit])
+        ranked = []
+        for decoded in decode_best(self.scorer, batch, k, config=self.config, allowed=allowed):
+            if decoded.heads[0, 0] >= 0:
+                gathered = Gathered(encoded)
+                gathered.add(batch.rows, decoded)
+                arrays = gathered.arrays()
+                assert arrays.log_probs is not None
+                (tree,) = self._assigner.assign([sentence], [limit], arrays)
+                ranked.append((tree, float(arrays.log_probs[0])))
+        if not ranked:
+            forbidden = bool(limit.forbidden)
+            raise NoAllowedTreeError(0).named(sentence.where, forbidden=forbidden)
+        return ranked
 
     def analyse(
         self, sentences: Sequence[Sentence], limits: Sequence[Constraints]

@@ -3,9 +3,12 @@
 import asyncio
 import logging
 import math
+import statistics
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Coroutine
+from itertools import repeat
 from typing import Any
 
 from treecrf.parser.errors import ParserError
@@ -13,8 +16,9 @@ from treecrf.segment.errors import SegmentError
 from treecrf.serve.engine import Engine
 from treecrf.serve.errors import ServeError
 from treecrf.serve.metrics import Metrics
+from treecrf.serve.planning import check_size
 from treecrf.serve.waiting import WaitingJobs
-from treecrf.serve.work import Job, Task, TaskResult
+from treecrf.serve.work import Job, Task, TaskResult, estimated_words
 from treecrf.treebank import Sentence, TreebankError
 
 __all__ = ["Batcher"]
@@ -22,8 +26,8 @@ __all__ = ["Batcher"]
 # Enough words to keep the device busy, few enough that whoever comes next does not wait long.
 _BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
 _QUEUE_WORDS = {"cpu": 12_000, "cuda": 300_000}
-# No request takes more than this part of a batch as long as others wait.
-_SHARES = 8
+_SPEED = {"cpu": 3_000, "cuda": 60_000}  # words a second, until the first batches tell
+_USUAL_LENGTH = 20  # of a sentence, in words
 _LONGEST_WAIT = 60  # seconds that a client is told to stay away
 
 _log = logging.getLogger("treecrf.serve")
@@ -33,7 +37,8 @@ class Batcher:
     """A model, the thread that works with it, and the requests that wait for it.
 
     There is no delay: the first request is parsed at once, and those that come meanwhile are the
-    next batch. A large request is parsed a share at a time, so that small ones pass it by.
+    next batch. Work is counted by what it costs, as many words of short sentences: a batch costs no
+    more than `batch_words`, or is a single sentence, so that small requests pass large ones by.
     """
 
     def __init__(
@@ -52,10 +57,12 @@ class Batcher:
         self._batch_words = batch_words or _BATCH_WORDS[device]
         self.queue_words = queue_words or _QUEUE_WORDS[device]
         self._changed = threading.Condition()
-        self._share = max(1, self._batch_words // _SHARES)
-        self._waiting = WaitingJobs(self._share)
+        self._waiting = WaitingJobs(
+            batch=self._batch_words, longest=4 * self.queue_words, next_cost=self._next_cost
+        )
         self._words = 0  # of all jobs that are not done
-        self._speed = 0.0  # words a second, lately
+        self._cost = 0
+        self._speeds: deque[float] = deque(maxlen=9)  # of the latest batches, cost a second
         self._closing = False
         self._thread: threading.Thread | None = None
 
@@ -87,7 +94,9 @@ class Batcher:
                 raise ServeError(503, "the service is shutting down; try another", retry_after=5)
             if self._words and self._words + job.words > self.queue_words:
                 raise self._refusal()
+            job.cost = self._estimated_cost(job)
             self._words += job.words
+            self._cost += job.cost
             self._waiting.add(job)
             self._changed.notify_all()
         leaving = asyncio.ensure_future(gone())
@@ -103,7 +112,9 @@ class Batcher:
                 self._cancel(job)
 
     def _refusal(self) -> ServeError:
-        seconds = self._words / self._speed if self._speed else 1
+        # The middle one: in some of them kernels were compiled.
+        speed = statistics.median(self._speeds or [_SPEED[self.engine.parser.device.type]])
+        seconds = self._cost / speed
         wait = min(max(1, math.ceil(seconds)), _LONGEST_WAIT)
         return ServeError(
             503,
@@ -130,24 +141,29 @@ class Batcher:
             was_over, job.is_over = job.is_over, True
             if not was_over:
                 self._words -= job.words
+                self._cost -= job.cost
             return not was_over
 
-    def _make_room(self, job: Job, words: int) -> None:
-        """Count so many words of a job as done; the last one counts until it is told."""
+    def _recount(self, job: Job, *, words: int, cost: int) -> None:
+        """Count a job as so much work from now on."""
         with self._changed:
             if not job.is_over:
-                done = min(words * job.effort, job.words - 1)
-                job.words -= done
-                self._words -= done
+                self._words += words - job.words
+                self._cost += cost - job.cost
+                job.words, job.cost = words, cost
+
+    def _estimated_cost(self, job: Job) -> int:
+        """What a job will cost, its text taken for sentences of the usual length."""
+        text = math.ceil(sum(map(estimated_words, job.texts)) / _USUAL_LENGTH)
+        lengths = [*map(len, job.sentences), *repeat(_USUAL_LENGTH, text)]
+        return sum(self.engine.cost_of(words, topk=job.topk) for words in lengths)
+
+    def _next_cost(self, job: Job) -> int:
+        return self.engine.cost(job.tasks[0]) if job.tasks else 0
 
     def _work(self) -> None:
         while jobs := self._next_jobs():
-            started = time.perf_counter()
-            words = self._work_on(jobs)
-            seconds = time.perf_counter() - started
-            if words:
-                self.metrics.observe_batch(self.name, words, seconds)
-                self._speed += 0.2 * (words / seconds - self._speed)
+            self._work_on(jobs)
             with self._changed:
                 self._waiting.put_back([job for job in jobs if not job.is_over])
 
@@ -155,10 +171,11 @@ class Batcher:
         """The jobs of the next batch, as soon as there is one; none when all is over."""
         with self._changed:
             self._changed.wait_for(lambda: bool(self._waiting) or self._closing)
-            return self._waiting.take(self._batch_words)
+            return self._waiting.take()
 
-    def _work_on(self, jobs: list[Job]) -> int:
-        """Parse a share of each job, tell those that are done, and count the words."""
+    def _work_on(self, jobs: list[Job]) -> None:
+        """Parse what fits in a batch, and tell those that are done."""
+        started = time.perf_counter()
         self._begin([job for job in jobs if job.tasks is None and not job.is_over])
         shares = self._share_out([job for job in jobs if not job.is_over])
         outcomes = self._parse(shares)
@@ -171,21 +188,48 @@ class Batcher:
             except Exception as error:
                 self._fail(job, error)
             else:
-                self._make_room(job, sum(len(task.sentence) for task in tasks))
+                words = sum(len(task.sentence) for task in tasks)
+                cost = sum(map(self.engine.cost, tasks))
+                # The last word counts until it is told.
+                self._recount(job, words=max(1, job.words - words), cost=job.cost - cost)
                 if not job.tasks:
                     self._finish(job)
-        return sum(len(task.sentence) for _, tasks in shares for task in tasks)
+        self._observe([task for _, tasks in shares for task in tasks], since=started)
+
+    def _observe(self, tasks: list[Task], *, since: float) -> None:
+        """Count a batch, and how long it took."""
+        if not tasks:
+            return
+        seconds = time.perf_counter() - since
+        self.metrics.observe_batch(self.name, sum(len(task.sentence) for task in tasks), seconds)
+        cost = sum(map(self.engine.cost, tasks))
+        with self._changed:
+            self._waiting.count(cost)
+            if cost >= self._batch_words // 2:  # small ones say little of how fast large ones are
+                self._speeds.append(cost / seconds)
 
     def _begin(self, jobs: list[Job]) -> None:
         """Cut the texts of new jobs, all in one go, and make tasks of their sentences."""
         for job, pieces in self._cut(jobs).items():
             try:
                 job.begin(pieces)
+                self._check_room(job)
             except Exception as error:
                 self._fail(job, error)
             else:
                 if not job.tasks:  # no sentence at all
                     self._finish(job)
+
+    def _check_room(self, job: Job) -> None:
+        """Count a job anew, now that its text is cut; an error where it is too much after all."""
+        tasks = job.tasks or ()
+        words = sum(len(task.sentence) for task in tasks) or 1
+        check_size(words, self.queue_words)
+        with self._changed:
+            others = self._words - job.words
+            if words > job.words and others and others + words > self.queue_words:
+                raise self._refusal()
+            self._recount(job, words=words, cost=sum(map(self.engine.cost, tasks)))
 
     def _cut(self, jobs: list[Job]) -> dict[Job, list[list[Sentence]]]:
         """The sentences of the texts of each job; one that cannot be cut is so alone."""
@@ -202,17 +246,13 @@ class Batcher:
         return pieces
 
     def _share_out(self, jobs: list[Job]) -> list[tuple[Job, list[Task]]]:
-        """The next tasks of each job: a fair share first, then as many as there is room for."""
+        """The next tasks of the jobs, of as many as fit; one that never would comes alone."""
         left = self._batch_words
         taken: dict[Job, list[Task]] = {}
         for job in jobs:
-            taken[job] = job.take(self._share)
-            left -= sum(len(task.sentence) for task in taken[job])
-        for job in jobs:
-            while job.tasks and len(job.tasks[0].sentence) <= left:
-                more = job.take(left)
-                taken[job] += more
-                left -= sum(len(task.sentence) for task in more)
+            while job.tasks and (not taken or self._next_cost(job) <= left):
+                left -= self._next_cost(job)
+                taken.setdefault(job, []).append(job.tasks.popleft())
         return list(taken.items())
 
     def _parse(self, shares: list[tuple[Job, list[Task]]]) -> dict[Job, list[TaskResult]]:

@@ -1,16 +1,21 @@
 """What one model does with tasks from many requests: cuts texts, and parses sentences together."""
 
-import re
+import io
 from collections.abc import Sequence
 
 from treecrf.parser import Parser
 from treecrf.parser.trees import TreeNamer
 from treecrf.serve.work import Task, TaskResult
-from treecrf.treebank import Sentence, Token
+from treecrf.treebank import Sentence, Token, read_tokens
 
-__all__ = ["Engine", "split_lines"]
+__all__ = ["Engine"]
 
-_WORD = re.compile(r"\S+")
+# Words of a sentence to the third, by what they cost on a CPU beside words of short ones.
+_CUBE_OF_SIBLINGS = 4_000
+_CUBE = 12_000
+# What a list of the best trees costs beside the tree alone: a call, and something for each tree.
+_LIST = 30
+_TREE_OF_LIST = 3
 
 
 class Engine:
@@ -18,13 +23,25 @@ class Engine:
 
     def __init__(self, parser: Parser) -> None:
         self.parser = parser
+        self._cube = _CUBE if parser.scorer.sibling_scores is None else _CUBE_OF_SIBLINGS
         # Marks of lifted arcs are the parser's own affair.
         self.labels = sorted(set(TreeNamer(parser.vocabulary, parser.config).plain))
+
+    def cost(self, task: Task) -> int:
+        """How long a task takes: as long as so many words of short sentences."""
+        return self.cost_of(len(task.sentence), topk=task.topk)
+
+    def cost_of(self, words: int, *, topk: int = 0) -> int:
+        """The cost of a sentence of so many words; cutting alone is taken for as much."""
+        cost = words + words**3 // self._cube
+        if not topk:
+            return cost
+        return 2 * cost + _LIST + topk * (_TREE_OF_LIST + words // 4)
 
     def segment(self, texts: Sequence[str]) -> list[list[Sentence]]:
         """The sentences of texts, without trees."""
         if not self.parser.has_segmenter:
-            return [split_lines(text) for text in texts]
+            return [_split_lines(text) for text in texts]
         return self.parser.segmenter.segment_texts(texts)
 
     def parse(self, tasks: Sequence[Task]) -> list[TaskResult]:
@@ -41,40 +58,22 @@ class Engine:
         for task in tasks:
             if task.details:
                 analysis = next(analyses)
-                outcomes.append(TaskResult(analysis.sentence, analysis, self._best(task)))
+                best = self.parser.rank(task.sentence, task.limit, task.topk) if task.topk else ()
+                outcomes.append(TaskResult(analysis.sentence, analysis, best))
             else:
                 outcomes.append(TaskResult(next(parsed) if task.parse else task.sentence))
         return outcomes
 
-    def _best(self, task: Task) -> list[Sentence]:
-        """The best trees of one sentence, with the labels that are to be kept."""
-        if not task.topk:
-            return []
-        sentence, limit = task.sentence, task.limit
-        heads = [limit.held.get(word, -1) for word in range(1, len(sentence) + 1)]
-        held = sentence.with_tree(heads, ["_"] * len(heads))
-        ranked = []
-        for tree in next(self.parser.parse_best([held], task.topk, keep_heads=True)):
-            labels = [limit.labels.get(word, old) for word, old in enumerate(tree.deprels, 1)]
-            ranked.append(tree.with_tree(tree.heads, labels, probs=tree.probs))
-        return ranked
 
-
-def split_lines(text: str) -> list[Sentence]:
-    """The sentences of text that has one a line, with white space between the words."""
+def _split_lines(text: str) -> list[Sentence]:
+    """The sentences of text as `read_tokens` has them, with the places of the words."""
     sentences = []
-    place = 0
-    for line in text.splitlines(keepends=True):
-        tokens = [
-            Token(
-                number,
-                match[0],
-                misc=f"TokenRange={place + match.start()}:{place + match.end()}",
-            )
-            for number, match in enumerate(_WORD.finditer(line), 1)
-        ]
-        if tokens:
-            comment = "# text = " + " ".join(token.form for token in tokens)
-            sentences.append(Sentence.from_tokens(tokens, comments=[comment]))
-        place += len(line)
+    end = 0
+    for sentence in read_tokens(io.StringIO(text)):
+        tokens = []
+        for number, form in enumerate(sentence.forms, 1):
+            start = text.index(form, end)
+            end = start + len(form)
+            tokens.append(Token(number, form, misc=f"TokenRange={start}:{end}"))
+        sentences.append(Sentence.from_tokens(tokens, comments=sentence.comments))
     return sentences

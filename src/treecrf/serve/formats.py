@@ -1,10 +1,13 @@
 """The formats of UDPipe's interface: sentences in, and what is written of them out."""
 
 import io
+import re
 from collections.abc import Iterator
 
 from treecrf.serve.errors import ServeError
-from treecrf.treebank import Multiword, Sentence, Token, TreebankError, read_conllu
+from treecrf.treebank import Multiword, Sentence, Token, TreebankError
+from treecrf.treebank.conllu import parse_chunks
+from treecrf.treebank.files import read_chunks
 from treecrf.treebank.tokens import joined_forms, token_range
 
 __all__ = ["INPUTS", "OUTPUTS", "join_sentences", "read_input", "write_sentence"]
@@ -13,19 +16,27 @@ INPUTS = ("conllu", "horizontal", "vertical")
 OUTPUTS = ("conllu", "horizontal", "vertical")
 
 _NO_BREAK_SPACE = "\u00a0"  # stands for a space inside a word where spaces part words
+# Other characters that Python takes for the end of a line may be in a word.
+_LINE_BREAK = re.compile(r"\r?\n")
+_GAP = re.compile(r"[ \t\r]+")
 
 
-def read_input(data: str, format: str) -> list[Sentence]:
-    """The sentences of data in one of the input formats; options after `=` are of no matter."""
+def read_input(data: str, format: str, *, trees: bool) -> list[Sentence]:
+    """The sentences of data in one of the input formats; options after `=` are of no matter.
+
+    Without `trees`, heads that make none are no error: for who gives the words others.
+    """
     name = format.partition("=")[0]
     if name == "conllu":
+        # A request is there as a whole: an empty line that is missing at its end is no loss.
+        chunks = read_chunks(io.StringIO(data + "\n\n"))
         try:
-            return list(read_conllu(io.BytesIO(data.encode()), multiroot=True))
+            return list(parse_chunks(chunks, "data", columns="gold", multiroot=True, trees=trees))
         except TreebankError as error:
             where = f"line {error.line}: " if error.line else ""
             raise ServeError(400, f"the data is not CoNLL-U: {where}{error.problem}") from None
     if name == "horizontal":
-        return [sentence for line in data.splitlines() if (sentence := _sentence(line.split()))]
+        return list(_horizontal(data))
     if name == "vertical":
         return list(_vertical(data))
     raise ServeError(
@@ -35,10 +46,18 @@ def read_input(data: str, format: str) -> list[Sentence]:
     )
 
 
+def _horizontal(data: str) -> Iterator[Sentence]:
+    for line in _LINE_BREAK.split(data):
+        words = [word.replace(_NO_BREAK_SPACE, " ") for word in _GAP.split(line)]
+        if sentence := _sentence([word for word in words if word.strip()]):
+            yield sentence
+
+
 def _vertical(data: str) -> Iterator[Sentence]:
     words: list[str] = []
-    for line in [*data.splitlines(), ""]:
-        if word := line.partition("\t")[0].strip():
+    for line in [*_LINE_BREAK.split(data), ""]:
+        word = line.partition("\t")[0].strip(" \r")
+        if word.strip():
             words.append(word)
         elif sentence := _sentence(words):
             yield sentence

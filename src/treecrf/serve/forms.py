@@ -21,12 +21,13 @@ _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 async def read_parameters(request: Request) -> dict[str, str]:
     """Those of the address and, before them, those of the body."""
     parameters = _decoded_pairs(request.url.query, "the query")
+    body = await request.body()  # of whatever method: one that is too long is refused here
     if request.method == "POST":
-        body = await request.body()
         kind = request.headers.get("content-type", "")
-        if kind.startswith("multipart/form-data"):
+        name = kind.partition(";")[0].strip().lower()
+        if name == "multipart/form-data":
             parameters |= await run_in_threadpool(_multipart, kind, body)
-        elif kind.startswith("application/x-www-form-urlencoded"):
+        elif name == "application/x-www-form-urlencoded":
             parameters |= _decoded_pairs(_text(body, "the form"), "the form")
         elif body:
             raise ServeError(

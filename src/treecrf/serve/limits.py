@@ -1,4 +1,4 @@
-"""What a service takes at most, so that no request can hold up or bring down the others."""
+"""What a service takes at most, so that no request brings it down or holds up others for long."""
 
 from dataclasses import dataclass
 
@@ -15,9 +15,11 @@ class Limits:
     """Of all the sentences of a request; text counts as a word for four characters until it is
     cut, and is then counted again."""
     sentence_words: int = 400
-    """A sentence takes memory with the cube of its length."""
+    """A sentence takes time and memory with the cube of its length, and while it is parsed
+    everybody waits."""
     batch_words: int | None = None
-    """That are parsed at once; None suits the device: 500 on a CPU, 20,000 on a GPU."""
+    """Words of short sentences that take as long as what is parsed at once; None suits the device:
+    500 on a CPU, 20,000 on a GPU. A sentence that takes longer is parsed alone."""
     queue_words: int | None = None
     """That wait for a model, past which requests are refused with 503; None suits the device:
     12,000 on a CPU, 300,000 on a GPU."""

@@ -63,7 +63,7 @@ def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
             render=partial(
                 render_json, alternatives=request.alternatives, marginals=request.marginals
             ),
-            effort=1 + (request.topk or 0) // 10,
+            topk=request.topk or 0,
         )
         check_size(job.words, most)
         sentences = await batcher.submit(job, partial(client_gone, connection))

@@ -9,7 +9,6 @@ import numpy as np
 from treecrf.parser.analysis import Analysis
 from treecrf.serve.work import Task, TaskResult
 from treecrf.treebank import Sentence
-from treecrf.treebank.probs import log_prob
 from treecrf.treebank.tokens import token_range
 
 __all__ = ["render_json"]
@@ -34,8 +33,8 @@ def render_json(task: Task, outcome: TaskResult, *, alternatives: int, marginals
         value["marginals"] = np.round(analysis.marginals.astype(np.float64), _DIGITS).tolist()
     if task.topk:
         value["best"] = [
-            {"heads": tree.heads, "deprels": tree.deprels, "log_prob": log_prob(tree)}
-            for tree in outcome.best
+            {"heads": tree.heads, "deprels": tree.deprels, "log_prob": _finite(log_prob)}
+            for tree, log_prob in outcome.best
         ]
     value["conllu"] = sentence.to_conllu()
     return json.dumps(value, ensure_ascii=False, allow_nan=False)

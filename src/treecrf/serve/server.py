@@ -53,13 +53,30 @@ def run_server(
         advice = "" if allowed_hosts is None else ", and to others with --allow-host"
         app = KnownHosts(app, hosts=hosts, advice=advice)
     _allow_connections()
-    # uvicorn ends in order and then sends itself the signal again, which shall do no more.
-    signal.signal(signal.SIGTERM, lambda *_: None)
-    print(f"serving at http://{shown}:{port}", file=sys.stderr, flush=True)
     config = uvicorn.Config(
         app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS, server_header=False
     )
-    uvicorn.Server(config).run(sockets=[listener])
+    server = _Server(config, said=f"serving at http://{shown}:{port}")
+
+    def end(*_: object) -> None:
+        """Do no more where the server has ended in order and sends itself the signal again."""
+        if not server.started:
+            sys.exit(0)
+
+    signal.signal(signal.SIGTERM, end)
+    server.run(sockets=[listener])
+
+
+class _Server(uvicorn.Server):
+    """A server that says so when it serves: whoever reads that may end it at once."""
+
+    def __init__(self, config: uvicorn.Config, *, said: str) -> None:
+        super().__init__(config)
+        self.said = said
+
+    async def main_loop(self) -> None:
+        print(self.said, file=sys.stderr, flush=True)
+        await super().main_loop()
 
 
 def _listen(host: str, port: int) -> socket.socket:

@@ -1,7 +1,7 @@
 """The REST interface of UDPipe: `/models` and `/process`, as its clients know them."""
 
+import io
 import json
-import re
 from functools import partial
 from typing import Any
 
@@ -26,14 +26,13 @@ __all__ = ["udpipe_routes"]
 
 # The service of UDPipe lets pages from anywhere use it, and some do.
 _HEADERS = {"Access-Control-Allow-Origin": "*"}
-# Where the segmenter puts it: at the end of MISC.
-_TOKEN_RANGE = re.compile(r"^(?!#)(.*)([\t|])TokenRange=[0-9]+:[0-9]+$", re.MULTILINE)
 
 _PARAMETERS = {
     "data": "The text, or sentences in the format of `input`.",
     "model": "A name, the start of one, or a language; without it, the default.",
     "tokenizer": "If given, `data` is raw text; `ranges` keeps the places of tokens, "
-    "`presegmented` takes each line as a sentence.",
+    "`presegmented` takes each line as a sentence, `normalized_spaces` leaves out what white space "
+    "there was.",
     "tagger": "If given, models that give tags give them.",
     "parser": "If given, trees are made.",
     "input": "conllu (the default), horizontal or vertical.",
@@ -154,16 +153,20 @@ class _Work:
         self.output = output
         self.input = parameters.get("input", "conllu")
         self.cuts = "tokenizer" in parameters
-        options = parameters.get("tokenizer", "").split(";")
+        values = parameters.get("tokenizer", "").split(";")
+        options = {value.partition("=")[0] for value in values}  # as UDPipe reads them
         self.by_line = "presegmented" in options
-        self.keeps_ranges = "ranges" in options
+        # Of MISC, where the segmenter has written it.
+        self.left_out: tuple[str, ...] = () if "ranges" in options else ("TokenRange=",)
+        if "normalized_spaces" in options:
+            self.left_out += "SpacesAfter=", "SpacesBefore="
         self.parses = "parser" in parameters
         self.tags = "tagger" in parameters and batcher.engine.parser.config.predict_upos
         self.starts: list[int] = []  # of the lines, where each is a sentence
 
     async def job(self, data: str) -> Job:
         if not self.cuts:
-            sentences = await run_in_threadpool(read_input, data, self.input)
+            sentences = await run_in_threadpool(read_input, data, self.input, trees=not self.parses)
             return Job(sentences=sentences, plan=self.plan, render=self.render)
         if not self.batcher.engine.parser.has_segmenter:
             raise ServeError(
@@ -171,7 +174,7 @@ class _Work:
                 f"the model {self.batcher.name!r} has no tokenizer; send words, with `input` "
                 "horizontal, vertical or conllu",
             )
-        texts = (data.splitlines(keepends=True) or [""]) if self.by_line else [data]
+        texts = (list(io.StringIO(data)) or [""]) if self.by_line else [data]
         place = 0
         for text in texts:
             self.starts.append(place)
@@ -207,12 +210,15 @@ class _Work:
         if not self.tags and self.batcher.engine.parser.config.predict_upos:
             parsed = parsed.with_tree(parsed.heads, parsed.deprels, upos=given.column("upos"))
         written = write_sentence(parsed, self.output)
-        return (
-            written
-            if self.keeps_ranges or not self.cuts
-            else _TOKEN_RANGE.sub(_without_range, written)
-        )
+        if not (self.cuts and self.left_out and self.output.startswith("conllu")):
+            return written
+        return "\n".join(_without(line, self.left_out) for line in written.split("\n"))
 
 
-def _without_range(match: re.Match[str]) -> str:
-    return match[1] + ("\t_" if match[2] == "\t" else "")
+def _without(line: str, left_out: tuple[str, ...]) -> str:
+    """A line of CoNLL-U without the entries of MISC that begin like this."""
+    columns, tab, misc = line.rpartition("\t")
+    if not tab or line.startswith("#"):
+        return line
+    kept = [entry for entry in misc.split("|") if not entry.startswith(left_out)]
+    return f"{columns}\t{'|'.join(kept) or '_'}"

@@ -1,55 +1,71 @@
-"""Who comes next: small requests, large ones and those that have had a share take turns."""
+"""Who comes next: each request is due after some work, the smaller the sooner."""
 
-from collections import deque
-from collections.abc import Sequence
-from itertools import cycle
+from bisect import insort
+from collections.abc import Callable, Sequence
 
 from treecrf.serve.work import Job
 
 __all__ = ["WaitingJobs"]
 
+# A job of this part of a batch is due in the middle of the time in which all are.
+_MIDDLE = 1 / 8
+
 
 class WaitingJobs:
-    """Jobs in three lines; those of at most `share` words have half of each batch."""
+    """Jobs in the order in which they are due; costs are in words of short sentences.
 
-    def __init__(self, share: int) -> None:
-        self._share = share
-        self._small: deque[Job] = deque()
-        self._large: deque[Job] = deque()
-        self._begun: deque[Job] = deque()
-        self._lines = self._small, self._large, self._begun
-        self._count = 0
+    Large ones are due when work of nearly `longest` has been done, and not later, so that none
+    waits for ever; it is more than may wait, so that small ones pass even a full queue. A sentence
+    that costs more than a `batch` keeps everybody waiting: when one has been parsed, as much other
+    work comes before the next one, if there is any.
+    """
+
+    def __init__(self, *, batch: int, longest: int, next_cost: Callable[[Job], int]) -> None:
+        self._batch = batch
+        self._longest = longest
+        self._middle = _MIDDLE * batch
+        self._next_cost = next_cost  # of the next sentence of a job
+        self._jobs: list[Job] = []
+        self._count = 0  # of all jobs that came
+        self._done = 0  # what all work so far has cost
+        self._owed = 0  # work that comes before the next sentence that costs more than a batch
 
     def __bool__(self) -> bool:
-        return any(self._lines)
+        return bool(self._jobs)
 
     def add(self, job: Job) -> None:
         self._count += 1
-        job.number = self._count
-        (self._small if job.words <= self._share else self._large).append(job)
+        part = job.cost / (job.cost + self._middle)
+        job.due = self._done + round(part * self._longest), self._count
+        self.put_back([job])
 
     def put_back(self, jobs: Sequence[Job]) -> None:
-        """Jobs that are not done yet; those that came first go on first, so some are done soon."""
-        waiting = sorted([*self._begun, *jobs], key=lambda job: job.number)
-        self._begun.clear()
-        self._begun.extend(waiting)
+        """Jobs that are not done yet."""
+        for job in jobs:
+            insort(self._jobs, job, key=lambda other: other.due)
 
     def discard(self, job: Job) -> None:
         """Take a job out, if it is here."""
-        for line in self._lines:
-            if job in line:
-                line.remove(job)
+        if job in self._jobs:
+            self._jobs.remove(job)
 
-    def take(self, words: int) -> list[Job]:
-        """The next jobs, from the lines by turns, of so many words if each has a share at most."""
+    def count(self, cost: int) -> None:
+        """So much work has been done at once."""
+        self._done += cost
+        self._owed = cost if cost > self._batch else max(0, self._owed - cost)
+
+    def take(self) -> list[Job]:
+        """The next jobs, until there is work for a batch in them."""
+        order = self._jobs
+        if self._owed:
+            order = [job for job in order if self._next_cost(job) <= self._batch] or order
         taken: list[Job] = []
-        for line in cycle((self._small, self._large, self._small, self._begun)):
-            if words <= 0 or not self:
+        room = self._batch
+        for job in order:
+            if room <= 0:
                 break
-            turn = self._share
-            while line and turn > 0:
-                job = line.popleft()
-                taken.append(job)
-                turn -= job.words
-                words -= min(job.words, self._share)
+            taken.append(job)
+            room -= job.cost
+        chosen = set(taken)
+        self._jobs = [job for job in self._jobs if job not in chosen]
         return taken

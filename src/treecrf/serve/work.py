@@ -41,7 +41,8 @@ class TaskResult:
     sentence: Sentence
     analysis: Analysis | None = None
     """Where details were asked for."""
-    best: Sequence[Sentence] = ()
+    best: Sequence[tuple[Sentence, float]] = ()
+    """Where a list was asked for: trees with their log-probabilities."""
 
 
 class Job:
@@ -59,14 +60,15 @@ class Job:
         sentences: Sequence[Sentence] = (),
         plan: Callable[[list[list[Sentence]]], list[Task]],
         render: Callable[[Task, TaskResult], str],
-        effort: int = 1,
+        topk: int = 0,
     ) -> None:
         self.texts = texts
         self.sentences = sentences
-        self.number = 0  # in the order of arrival
-        self.effort = effort  # a word takes as long as so many others
-        # What it still counts for.
-        self.words = effort * (sum(map(estimated_words, texts)) + sum(map(len, sentences))) or 1
+        self.topk = topk  # of the tasks that it will have
+        # What it still counts for, estimated until the text is cut.
+        self.words = sum(map(estimated_words, texts)) + sum(map(len, sentences)) or 1
+        self.cost = 0  # in words of short sentences; the model knows
+        self.due = (0, 0)  # when as much work as this has been done, in the order of arrival
         self.plan = plan
         self.render = render
         self.tasks: deque[Task] | None = None  # until the text is cut
@@ -78,14 +80,6 @@ class Job:
     def begin(self, cut: list[list[Sentence]]) -> None:
         """Take the sentences of each text, which may turn out to be impossible."""
         self.tasks = deque(self.plan(cut if self.texts else [list(self.sentences)]))
-
-    def take(self, words: int) -> list[Task]:
-        """The next tasks of at most so many words; a long sentence comes alone."""
-        taken: list[Task] = []
-        while self.tasks and (not taken or words >= len(self.tasks[0].sentence)):
-            words -= len(self.tasks[0].sentence)
-            taken.append(self.tasks.popleft())
-        return taken
 
     def resolve(self, error: Exception | None = None) -> None:
         """Tell the request that waits, in its own thread, what there is."""
