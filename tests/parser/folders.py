@@ -8,8 +8,13 @@ import torch
 
 from tests.parser.models import VOCABULARY, random_scorer, with_loss
 from treecrf.parser import Parser
+from treecrf.treebank import Sentence, Token
 
-WORDS = [["a", "dog", "?"], ["p", "b"]]
+TAGGED = [[("a", "V"), ("dog", "N"), ("?", "X")], [("p", "N"), ("b", "_")]]
+SENTENCES = [
+    Sentence.from_tokens([Token(id, form, upos=tag) for id, (form, tag) in enumerate(words, 1)])
+    for words in TAGGED
+]
 WITH_VECTORS = VOCABULARY.with_vectors(["p", "q"])
 VECTORS = torch.tensor([[0.0, 0.0], [1.0, -1.0], [2.0, 0.5]]).half()
 
@@ -23,7 +28,8 @@ def parser_of(loss: str = "crf2o", *, seed: int = 0) -> Parser:
 
 def assert_same_trees(ours: Parser, theirs: Parser) -> None:
     """But for the last digits, which depend on where weights lie in memory."""
-    for one, other in zip(ours.parse_tokens(WORDS), theirs.parse_tokens(WORDS), strict=True):
+    trees = (parser.parse_tokens(SENTENCES) for parser in (ours, theirs))
+    for one, other in zip(*trees, strict=True):
         assert (one.heads, one.deprels) == (other.heads, other.deprels)
         assert one.probs == pytest.approx(other.probs)
 

@@ -1,13 +1,15 @@
 """What a caller gives by mistake is an error that says what to give."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 import treecrf
-from tests.parser.models import random_parser, with_loss
+from tests.parser.models import SMALL, random_parser, with_loss
 from treecrf.parser import ParserError
+from treecrf.parser.constraints import FREE
 from treecrf.treebank import Sentence
 
 PARSER = random_parser(with_loss("crf"))
@@ -65,6 +67,22 @@ def test_pieces_of_raw_text_are_strings(pieces: Any) -> None:
 def test_the_best_trees_are_one_or_more(k: Any) -> None:
     with pytest.raises(ParserError, match=r"it is how many trees to list, 1 to 2,097,152"):
         list(PARSER.parse_best([["a"]], k))
+
+
+def test_a_model_that_reads_tags_needs_some() -> None:
+    parser = random_parser(replace(SMALL, tags="xpos"))
+    sentences = [Sentence(["a"], comments=["# sent_id = s1"]), Sentence(["b"])]
+    for parse in (
+        lambda: parser.parse_tokens(sentences),
+        lambda: list(parser.parse_stream(sentences)),
+        lambda: list(parser.parse_best(sentences, 2)),
+        lambda: parser.analyse(sentences, [FREE, FREE]),
+        lambda: parser.distribution(sentences),
+    ):
+        with pytest.raises(ParserError, match=r"s1: the model reads tags \(xpos\), and there are"):
+            parse()
+    sentences[1].tokens[0].xpos = "NN"
+    assert len(parser.parse_tokens(sentences)) == 2
 
 
 @pytest.mark.parametrize("model", [3, ["model"]])

@@ -7,12 +7,13 @@ from itertools import chain
 import numpy as np
 
 from treecrf.parser.config import Config
+from treecrf.parser.errors import ParserError
 from treecrf.parser.forms import FormTable, Integers
 from treecrf.parser.pieces import PieceTable
 from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary
 from treecrf.treebank import Sentence
 
-__all__ = ["Annotation", "EncodedSentences", "encode", "encode_annotation"]
+__all__ = ["Annotation", "EncodedSentences", "check_tags", "encode", "encode_annotation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,18 @@ class Annotation:
     relations: Integers  # -1 for the root symbol and for relations never seen
     upos: Integers | None  # of a model that gives tags
     siblings: Integers | None  # of the second order: the adjacent sibling, 0 for none
+
+
+def check_tags(sentences: Sequence[Sentence], config: Config) -> None:
+    """An error where a model reads tags and no word has one: its trees would be worth nothing."""
+    if config.tags == "none":
+        return
+    tags = {tag for sentence in sentences for tag in sentence.column(config.tags)}
+    if tags == {"_"}:
+        raise ParserError(
+            f"{sentences[0].where}: the model reads tags ({config.tags}), and there are none: tag "
+            "the words first, or take a model that reads words alone"
+        )
 
 
 def encode(

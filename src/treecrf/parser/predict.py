@@ -25,10 +25,17 @@ from treecrf.parser.constraints import (
 )
 from treecrf.parser.decode import NoAllowedTreeError, decode_best
 from treecrf.parser.device import choose_device, fast_products
-from treecrf.parser.encoding import EncodedSentences, encode
+from treecrf.parser.encoding import EncodedSentences, check_tags, encode
 from treecrf.parser.errors import ParserError
 from treecrf.parser.gathering import Gathered, gather
-from treecrf.parser.inputs import Words, as_sentences, as_text, check_text, checked_count, place_of
+from treecrf.parser.inputs import (
+    Words,
+    as_sentences,
+    as_text,
+    check_text,
+    checked_count,
+    place_of,
+)
 from treecrf.parser.loss import TreeCRF, distribution, tempered
 from treecrf.parser.memory import check_memory
 from treecrf.parser.model import Network, Scorer
@@ -226,10 +233,12 @@ class Parser:
         """The k best trees of a sentence under its constraints, each with its log-probability."""
         limit.check(sentence)
         check_memory(sentence, k, siblings=self.scorer.sibling_scores is not None)
-        encoded = encode([sentence], self.vocabulary, self.config)
+        encoded = self._encoded([sentence])
         batch, allowed = self._one_batch(encoded, [limit])
         ranked = []
-        for decoded in decode_best(self.scorer, batch, k, config=self.config, allowed=allowed):
+        with fast_products():
+            best = decode_best(self.scorer, batch, k, config=self.config, allowed=allowed)
+        for decoded in best:
             if decoded.heads[0, 0] >= 0:
                 gathered = Gathered(encoded)
                 gathered.add(batch.rows, decoded)
@@ -248,7 +257,7 @@ class Parser:
         """The trees of sentences with all that is known of them, each under its constraints."""
         for sentence, limit in zip(sentences, limits, strict=True):
             limit.check(sentence)
-        encoded = encode(sentences, self.vocabulary, self.config)
+        encoded = self._encoded(sentences)
         try:
             gathered = gather(
                 self.scorer, encoded, limits, config=self.config, device=self.device, details=True
@@ -276,7 +285,7 @@ class Parser:
             limit.check(sentence, where=place_of(sentence, number))
         if not given:
             raise ParserError("there is no sentence")
-        batch, allowed = self._one_batch(encode(given, self.vocabulary, self.config), limits)
+        batch, allowed = self._one_batch(self._encoded(given), limits)
         back = torch.from_numpy(np.argsort(batch.rows)).to(self.device)
         with torch.no_grad(), fast_products():
             roles = self.scorer(batch)
@@ -294,6 +303,10 @@ class Parser:
 
     def _config(self, decoder: Decoder | None) -> Config:
         return self.config if decoder is None else replace(self.config, decoder=decoder)
+
+    def _encoded(self, sentences: Sequence[Sentence]) -> EncodedSentences:
+        check_tags(sentences, self.config)
+        return encode(sentences, self.vocabulary, self.config)
 
     def _one_batch(
         self, encoded: EncodedSentences, limits: list[Constraints]
@@ -315,7 +328,7 @@ class Parser:
         for number, (sentence, limit) in window:
             if limit:
                 limit.check(sentence, where=place_of(sentence, number))
-        encoded = encode(sentences, self.vocabulary, self.config)
+        encoded = self._encoded(sentences)
         try:
             arrays = self.decode(encoded, limits, config=config, probs=probs)
         except NoAllowedTreeError as error:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from treecrf.parser.assigning import Assigner, TreeArrays
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import FREE, Constraints, kept_from
-from treecrf.parser.encoding import EncodedSentences, encode
+from treecrf.parser.encoding import EncodedSentences, check_tags, encode
 from treecrf.parser.errors import ParserError
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.corpus import Joins
@@ -94,6 +94,7 @@ class _Worker:
             sentences = assemble(piece, splitter=splitter, joins=joins)
         limits = [kept_from(sentence) if job.keep_heads else FREE for sentence in sentences]
         self.waiting[number] = sentences, limits
+        check_tags(sentences, job.config)
         encoded = encode(sentences, job.vocabulary, job.config)
         return Numbers(encoded, limits, [s.where for s in sentences] if any(limits) else [])
 

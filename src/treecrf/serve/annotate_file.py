@@ -16,6 +16,7 @@ from treecrf.nn.storage import remove_temporary
 from treecrf.serve.annotate_lock import FileLock
 from treecrf.treebank import Sentence, TreebankError, read_conllu
 from treecrf.treebank.files import open_target
+from treecrf.treebank.probs import without_probs
 
 __all__ = ["OPEN", "Annotations", "Record", "State"]
 
@@ -122,13 +123,14 @@ class Annotations:
 
 def _partial(number: int, sentence: Sentence, record: Record) -> Sentence:
     """The sentence with what is confirmed, and nothing else of a tree."""
-    partial = sentence.copy()
+    words = range(1, len(sentence) + 1)
+    partial = sentence.with_tree(
+        [record.heads.get(word, -1) for word in words],
+        [record.labels.get(word, "_") for word in words],
+        misc=without_probs(sentence),
+    )
     for token in partial.tokens:
-        token.head = record.heads.get(token.id, -1)
-        token.deprel = record.labels.get(token.id, "_")
         token.deps = "_"
-        items = [item for item in token.misc.split("|") if not item.startswith("HeadProb=")]
-        token.misc = "|".join(items) or "_"
     kept = [comment for comment in partial.comments if not _OF_TREES.match(comment)]
     partial.comments = [*kept, f"# annotate = {number} {record.state}"]
     return partial
