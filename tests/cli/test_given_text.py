@@ -4,9 +4,17 @@ import io
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.cli.running import misuse, problem, treecrf
+from treecrf.cli.app import app
 from treecrf.treebank import read_conllu
+
+
+def test_words_that_nothing_parts(model: Path) -> None:
+    run = CliRunner().invoke(app, ["parse", "--text", "a dog saw.", "-m", str(model)])
+    assert run.stderr.startswith("note: this model has no segmenter, so words are what stands")
+    assert treecrf("parse", "--text", "a dog .", "-m", model).stderr == ""
 
 
 def test_text_is_never_taken_for_a_treebank(model: Path) -> None:

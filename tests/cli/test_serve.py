@@ -4,15 +4,21 @@ import socket
 from pathlib import Path
 
 from tests.cli.running import problem
+from treecrf.serve.server import load_models
 
 
 def test_a_model_has_a_name_and_a_folder(tmp_path: Path) -> None:
-    for given in ("folder", "=folder", "name="):
+    for given in ("=folder", "name=", "/", ""):
         expected = f"--model takes NAME=DIR, such as en=models/english, not {given!r}"
         assert problem("serve", "--model", given) == expected
     twice = problem("serve", "--model", "a=b", "--model", "a=c")
     assert twice == "two models are called 'a'; give one of them another name"
     assert str(tmp_path) in problem("serve", "--model", f"a={tmp_path}")
+    assert str(tmp_path) in problem("serve", "--model", str(tmp_path))
+
+
+def test_a_model_is_called_what_its_folder_is(model: Path) -> None:
+    assert list(load_models([f"{model}/"], device="cpu")) == [model.name]
 
 
 def test_an_address_that_is_taken_is_named(model: Path) -> None:

@@ -1,6 +1,7 @@
 """`treecrf parse`: trees for the sentences of a file, or of the files of a corpus."""
 
 import os
+import re
 from dataclasses import replace
 from io import StringIO
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast, get_args
@@ -176,6 +177,12 @@ def parse(
     parser = load_parser(model, device=device, products=products, runtime=runtime, onnx=onnx)
     if text is not None and options.input == "auto":  # nobody types CoNLL-U
         options = replace(options, input="text" if parser.has_segmenter else "tokens")
+        if not parser.has_segmenter and re.search(r"\w[.,;:!?]", text):
+            typer.echo(
+                "note: this model has no segmenter, so words are what stands between spaces; "
+                "`treecrf train --segmenter` trains one",
+                err=True,
+            )
     _parse_here(
         parser,
         files[0] if files else _text_file(text or ""),

@@ -16,9 +16,10 @@ def serve(
         typer.Option(
             "--model",
             "-m",
-            metavar="NAME=DIR",
-            help="A model folder and the name to serve it under; several for several models, the "
-            "default first. Without it, the English model that comes with treecrf.",
+            metavar="[NAME=]DIR",
+            help="A model folder and the name to serve it under, else that of the folder; several "
+            "for several models, the default first. Without it, the English model that comes with "
+            "treecrf.",
         ),
     ] = None,
     host: Annotated[

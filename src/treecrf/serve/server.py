@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 from collections.abc import Collection, Sequence
+from pathlib import Path
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -23,13 +24,15 @@ _GRACE_SECONDS = 60
 
 
 def load_models(named: Sequence[str], *, device: str) -> dict[str, Parser]:
-    """The models of `NAME=DIR` items, the default first; without any, the English one."""
+    """The models of `NAME=DIR` or `DIR` items, the default first; without any, the English one."""
     if not named:
         return {DEFAULT: treecrf.load(device=device)}
     folders: dict[str, str] = {}
     for item in named:
         name, equals, folder = item.partition("=")
-        if not (name and equals and folder):
+        if not equals:
+            name, folder = Path(item).resolve().name, item
+        if not (name and folder):
             raise ParserError(f"--model takes NAME=DIR, such as en=models/english, not {item!r}")
         if name in folders:
             raise ParserError(f"two models are called {name!r}; give one of them another name")
