@@ -9,7 +9,7 @@ from treecrf.serve.server import load_models
 
 def test_a_model_has_a_name_and_a_folder(tmp_path: Path) -> None:
     for given in ("=folder", "name=", "/", ""):
-        expected = f"--model takes NAME=DIR, such as en=models/english, not {given!r}"
+        expected = f"--model takes DIR or NAME=DIR, such as en=models/english, not {given!r}"
         assert problem("serve", "--model", given) == expected
     twice = problem("serve", "--model", "a=b", "--model", "a=c")
     assert twice == "two models are called 'a'; give one of them another name"

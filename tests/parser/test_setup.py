@@ -119,6 +119,18 @@ def test_no_epochs(treebank: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+def test_an_encoder_that_is_somebody_s_own(treebank: Path, tmp_path: Path) -> None:
+    """It may lie where a model goes: the model leaves it alone, or is refused."""
+    out = tmp_path / "out"
+    (out / "encoder").mkdir(parents=True)
+    (out / "encoder" / "model.safetensors").write_text("mine")
+    transformer = replace(CONFIG, encoder="transformer", transformer=str(out / "encoder"))
+    with pytest.raises(ParserError, match="encoder: the model would have its encoder there"):
+        set_up_in(out, treebank, transformer)
+    train(set_up_in(out, treebank), out)
+    assert (out / "encoder" / "model.safetensors").read_text() == "mine"
+
+
 def test_heads_without_relations(model: Path, treebank: Path, tmp_path: Path) -> None:
     """A model that knows some learns from heads alone; without one there are none to learn."""
     bare = tmp_path / "bare.conllu"

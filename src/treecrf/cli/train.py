@@ -113,15 +113,15 @@ def train(
         with joined(device) as (ranks, own_device):
             training = ranks.from_leader(lambda: read(own_device))
             training.ranks, training.max_minutes = ranks, max_minutes
-            started = init is not None and not resume
-            _train_parser(training, out, device=own_device, resume=resume, started=started)
+            from_model = init is not None and not resume
+            _train_parser(training, out, device=own_device, resume=resume, from_model=from_model)
         if segmenter and ranks.leads:
             _train_segmenter(train, dev, out, training)
     except KeyboardInterrupt:
-        resumable = "--resume goes on with it"
+        goes_on = "--resume goes on with it"
         if overwrite:
-            resumable += " from the first epoch on, before which the old model is still there"
-        typer.echo(f"interrupted; {resumable}", err=True)
+            goes_on = "once an epoch has ended --resume goes on; until then nothing is replaced"
+        typer.echo(f"interrupted; {goes_on}", err=True)
         raise typer.Exit(130) from None
 
 
@@ -131,9 +131,9 @@ def _is_kept(file: str) -> bool:
 
 
 def _train_parser(
-    training: "Training", out: Path, *, device: str, resume: bool, started: bool
+    training: "Training", out: Path, *, device: str, resume: bool, from_model: bool
 ) -> None:
-    """Train, and say what it came to; with `started`, against the model that it starts from."""
+    """Train, and say what it came to; with `from_model`, against the model that it starts from."""
     from treecrf.cli.console import print_best, print_training
     from treecrf.parser.device import choose_device
     from treecrf.parser.train import train as run
@@ -150,7 +150,7 @@ def _train_parser(
         print_epoch(epoch)
 
     training.on_epoch = on_epoch
-    start = training.starting_scores() if started else None
+    start = training.starting_scores() if from_model else None
     with print_training(training, start=start) as (training.on_step, print_epoch):
         last = run(training, out, resume=resume)
     if not trained:

@@ -14,13 +14,13 @@ from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
 from treecrf.treebank.probs import without_probs
 
-__all__ = ["Assigner", "TreeArrays"]
+__all__ = ["RANK", "Assigner", "TreeArrays"]
 
 # What is said of a tree in comments.
 _LOG_PROB = "# log_prob = "
-_RANK = "# rank = "
+RANK = "# rank = "
 _CROSSING = "# decoder = mst (no projective tree has the heads that were kept)"
-_OWN_COMMENTS = (_LOG_PROB, _RANK, _CROSSING)
+_OWN_COMMENTS = (_LOG_PROB, RANK, _CROSSING)
 
 
 @dataclass(frozen=True, slots=True)

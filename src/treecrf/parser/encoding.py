@@ -45,15 +45,15 @@ class Annotation:
 
 
 def check_tags(sentences: Sequence[Sentence], config: Config) -> None:
-    """An error where a model reads tags and no word has one: its trees would be worth nothing."""
+    """An error where a model reads tags and no word has one: the tree would be worth nothing."""
     if config.tags == "none":
         return
-    tags = {tag for sentence in sentences for tag in sentence.column(config.tags)}
-    if tags == {"_"}:
-        raise ParserError(
-            f"{sentences[0].where}: the model reads tags ({config.tags}), and there are none: tag "
-            "the words first, or take a model that reads words alone"
-        )
+    for sentence in sentences:
+        if set(sentence.column(config.tags)) == {"_"}:
+            raise ParserError(
+                f"{sentence.where}: the model reads tags ({config.tags}), and there are none: tag "
+                "the words first, or take a model that reads words alone"
+            )
 
 
 def encode(

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import IO, TYPE_CHECKING, cast
 
+from treecrf.parser.assigning import RANK
 from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Decoder, InputKind
 from treecrf.treebank import Sentence
@@ -132,5 +133,5 @@ def _ranked(
 ) -> Iterator[Sentence]:
     for trees in parser.parse_best(sentences, k, keep_heads=keep_heads):
         for rank, tree in enumerate(trees, 1):
-            tree.comments.append(f"# rank = {rank}")
+            tree.comments.append(f"{RANK}{rank}")
             yield tree

@@ -20,7 +20,7 @@ __all__ = ["inherited_relations", "inherited_vocabulary", "take_weights"]
 
 _LABELS = "label_scores.weight"
 _ROLES = ("roles.linear.weight", "roles.linear.bias")
-_NEW = ("sibling_scores.", "reader.words.projection.")  # what the other model may lack
+_OPTIONAL = "sibling_scores."  # what the other model may lack
 # Weights with a row for each item of the vocabulary, of which there may be more now.
 _ROWS = (
     "reader.words.trained.weight",
@@ -77,7 +77,7 @@ def take_weights(
     for name, own in scorer.state_dict().items():
         value = weights.get(name)
         if value is None:
-            if not name.startswith(_NEW):
+            if not name.startswith(_OPTIONAL):
                 raise ParserError(f"damaged: there are no weights {name}")
             continue
         if name in _ROLES and len(value) == sum(role_sizes(old).values()):
@@ -94,7 +94,9 @@ def take_weights(
                 f"damaged: the weights {name} have the shape {(*value.shape,)}, which does not fit "
                 f"the settings and the vocabulary {(*own.shape,)}"
             )
-        own[: len(value)].copy_(value) if own.dim() else own.copy_(value)
+        if own.dim():
+            own = own[: len(value)]
+        own.copy_(value)
 
 
 def _places(sizes: dict[str, int]) -> dict[str, slice]:

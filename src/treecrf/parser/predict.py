@@ -224,13 +224,15 @@ class Parser:
         self, sentences: Iterable[Words], k: int, *, keep_heads: bool = False
     ) -> Iterator[list[Sentence]]:
         """The k best trees of each sentence, best first; fewer where there are fewer."""
-        k = checked_count(k)
         for sentence in as_sentences(sentences):
             limit = kept_from(sentence) if keep_heads else FREE
-            yield [tree for tree, _ in self.rank(sentence, limit, k)]
+            yield [tree for tree, _ in self.rank(sentence, limit, k=k)]
 
-    def rank(self, sentence: Sentence, limit: Constraints, k: int) -> list[tuple[Sentence, float]]:
+    def rank(
+        self, sentence: Sentence, limit: Constraints, *, k: int
+    ) -> list[tuple[Sentence, float]]:
         """The k best trees of a sentence under its constraints, each with its log-probability."""
+        k = checked_count(k)
         limit.check(sentence)
         check_memory(sentence, k, siblings=self.scorer.sibling_scores is not None)
         encoded = self._encoded([sentence])

@@ -78,7 +78,8 @@ class Pretrained:
     def _described(self) -> list[Path]:
         if self.native:
             return [self.folder / name for name in _WORDPIECE_FILES]
-        return [path for path in sorted(self.folder.iterdir()) if path.suffix in _DESCRIPTION]
+        files = filter(Path.is_file, sorted(self.folder.iterdir()))
+        return [path for path in files if path.suffix in _DESCRIPTION]
 
     def _read_size(self) -> int:
         size = next((self.config[name] for name in _SIZES if self.config.get(name)), None)

@@ -40,10 +40,13 @@ def remove_model(folder: Path) -> None:
 
     The settings go first: without them there is no training to go on with.
     """
+    was_here = (folder / CONFIG).exists()
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
     for path in folder.glob(SHARDS):
         path.unlink()
+    if not was_here:
+        return  # an encoder that is there is somebody's own
     if (folder / ENCODER).is_symlink():
         (folder / ENCODER).unlink()
     elif (folder / ENCODER).is_dir():

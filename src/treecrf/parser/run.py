@@ -90,9 +90,9 @@ class Run:
             optimisation.restore(tensors, steps)
 
     def _begin(self) -> None:
-        """Start anew; what another training has left in the folder goes.
+        """Start anew; what another training has left in the folder goes, but for a model.
 
-        A model stays until the first epoch has made another. Else there is a checkpoint to go on
+        That stays until the first epoch has made another. Else there is a checkpoint to go on
         from at once, with the weights to start from, which may have come from elsewhere.
         """
         self._replaces = checkpoint.has_model(self.folder)

@@ -59,6 +59,8 @@ def set_up(
     goes on with what is in the folder, which else must have no model in it unless `overwrite`.
     What has begun has its own weights and vectors, so that `init` and `embeddings` are not read.
     """
+    if init is not None and embeddings is not None:
+        raise ParserError("a model to start from brings its own word vectors; it takes no others")
     begun = _check_folder(folder, config, resume=resume, overwrite=overwrite)
     chosen = choose_device(device)
     prepared = prepare(_read(train), config)
@@ -68,7 +70,7 @@ def set_up(
     if begun:
         start = _own_start(folder, config)
     elif init is not None:
-        start = _inherited_start(init, config, prepared, embeddings=embeddings)
+        start = _inherited_start(init, config, prepared)
     else:
         start = _new_start(config, prepared, embeddings=embeddings)
     return Training(
@@ -99,17 +101,13 @@ def _own_start(folder: Path, config: Config) -> _Start:
     return _start(config, vocabulary, vectors=vectors, pretrained=pretrained)
 
 
-def _inherited_start(
-    init: Path, config: Config, prepared: Prepared, *, embeddings: File | None
-) -> _Start:
+def _inherited_start(init: Path, config: Config, prepared: Prepared) -> _Start:
     """The weights and the vocabulary of another model, and what is new in the data."""
     old, known, pretrained = checkpoint.load_settings(init)
     _check_architecture(config, old, init)
     found = build_vocabulary(prepared.sentences, config)
     vocabulary = inherited_vocabulary(known, found, old=old, new=config)
     vectors = checkpoint.load_vectors(init, vocabulary)
-    if embeddings is not None:
-        vocabulary, vectors = _with_vectors(vocabulary, config, embeddings)
     start = _start(config, vocabulary, vectors=vectors, pretrained=pretrained)
     weights = checkpoint.load_weights(init)
     try:
@@ -199,6 +197,11 @@ def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool
                 f"resumed, only {', '.join(_RESUMABLE)} may change"
             )
         return True
+    encoder, settings = folder / checkpoint.ENCODER, folder / checkpoint.CONFIG
+    if config.encoder == "transformer" and encoder.exists() and not settings.exists():
+        raise ParserError(
+            f"{encoder}: the model would have its encoder there; choose another --out"
+        )
     existing = [name for name in checkpoint.FILES if (folder / name).exists()]
     if existing and not overwrite:
         # Settings and a checkpoint come before the first epoch, which makes the model.

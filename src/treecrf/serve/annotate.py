@@ -161,6 +161,7 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
                 multiroot=batcher.engine.parser.config.multiroot,
             ),
             render=partial(render_json, alternatives=_MOST_HEADS, marginals=topk > 0),
+            topk=topk,
         )
         try:
             return json.loads((await batcher.submit(job, _nobody_goes))[0])

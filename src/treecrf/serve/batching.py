@@ -58,7 +58,9 @@ class Batcher:
         self.queue_words = queue_words or _QUEUE_WORDS[device]
         self._changed = threading.Condition()
         self._waiting = WaitingJobs(
-            batch=self._batch_words, longest=4 * self.queue_words, next_cost=self._next_cost
+            batch=self._batch_words,
+            longest=4 * self.queue_words,  # more than sentences of usual lengths in it cost
+            next_cost=self._next_cost,
         )
         self._words = 0  # of all jobs that are not done
         self._cost = 0

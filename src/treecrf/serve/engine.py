@@ -10,7 +10,8 @@ from treecrf.treebank import Sentence, Token, read_tokens
 
 __all__ = ["Engine"]
 
-# Words of a sentence to the third, by what they cost on a CPU beside words of short ones.
+# The cube of the length of a sentence costs as many words of short ones, divided by this; as
+# measured on a CPU.
 _CUBE_OF_SIBLINGS = 4_000
 _CUBE = 12_000
 # What a list of the best trees costs beside the tree alone: a call, and something for each tree.
@@ -58,7 +59,7 @@ class Engine:
         for task in tasks:
             if task.details:
                 analysis = next(analyses)
-                best = self.parser.rank(task.sentence, task.limit, task.topk) if task.topk else ()
+                best = self.parser.rank(task.sentence, task.limit, k=task.topk) if task.topk else ()
                 outcomes.append(TaskResult(analysis.sentence, analysis, best))
             else:
                 outcomes.append(TaskResult(next(parsed) if task.parse else task.sentence))

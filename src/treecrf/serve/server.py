@@ -33,7 +33,9 @@ def load_models(named: Sequence[str], *, device: str) -> dict[str, Parser]:
         if not equals:
             name, folder = Path(item).resolve().name, item
         if not (name and folder):
-            raise ParserError(f"--model takes NAME=DIR, such as en=models/english, not {item!r}")
+            raise ParserError(
+                f"--model takes DIR or NAME=DIR, such as en=models/english, not {item!r}"
+            )
         if name in folders:
             raise ParserError(f"two models are called {name!r}; give one of them another name")
         folders[name] = folder

@@ -15,9 +15,8 @@ class WaitingJobs:
     """Jobs in the order in which they are due; costs are in words of short sentences.
 
     Large ones are due when work of nearly `longest` has been done, and not later, so that none
-    waits for ever; it is more than may wait, so that small ones pass even a full queue. A sentence
-    that costs more than a `batch` keeps everybody waiting: when one has been parsed, as much other
-    work comes before the next one, if there is any.
+    waits for ever. After each of its batches, a batch of other work comes before the next one of a
+    large job, if there is any; a sentence that costs more than a `batch` is followed by as much.
     """
 
     def __init__(self, *, batch: int, longest: int, next_cost: Callable[[Job], int]) -> None:
@@ -37,12 +36,23 @@ class WaitingJobs:
         self._count += 1
         part = job.cost / (job.cost + self._middle)
         job.due = self._done + round(part * self._longest), self._count
-        self.put_back([job])
+        self._insert(job)
 
     def put_back(self, jobs: Sequence[Job]) -> None:
-        """Jobs that are not done yet."""
+        """Jobs that are not done yet: what is left of large ones lets others by."""
         for job in jobs:
-            insort(self._jobs, job, key=lambda other: other.due)
+            if job.cost > self._batch:
+                room = self._batch
+                job.due = max(job.due, (self._done, 0))
+                for other in self._jobs:
+                    if room <= 0:
+                        break
+                    room -= other.cost
+                    job.due = max(job.due, other.due)
+            self._insert(job)
+
+    def _insert(self, job: Job) -> None:
+        insort(self._jobs, job, key=lambda other: other.due)
 
     def discard(self, job: Job) -> None:
         """Take a job out, if it is here."""

@@ -67,7 +67,7 @@ class Job:
         self.topk = topk  # of the tasks that it will have
         # What it still counts for, estimated until the text is cut.
         self.words = sum(map(estimated_words, texts)) + sum(map(len, sentences)) or 1
-        self.cost = 0  # in words of short sentences; the model knows
+        self.cost = 0  # in words of short sentences; the Batcher sets it
         self.due = (0, 0)  # when as much work as this has been done, in the order of arrival
         self.plan = plan
         self.render = render

@@ -51,7 +51,7 @@ def head_probs(sentence: Sentence) -> list[float | None]:
 
 def without_probs(sentence: Sentence) -> list[str] | None:
     """MISC of each word without `HeadProb`, for another tree; None where no word has it."""
-    if not sentence.may_have("HeadProb="):
+    if not sentence.misc_may_have("HeadProb="):
         return None
     return [_without_prob(misc) for misc in sentence.column("misc")]
 

@@ -205,7 +205,7 @@ class Words:
         cells = cut(self._text()) if self._cells is None else self._cells
         return word_column(cells, index, words=len(self._heads))
 
-    def may_have(self, text: str) -> bool:
+    def misc_may_have(self, text: str) -> bool:
         """Whether it can be in MISC of a word: a quick look before a long one."""
         if self._body is not None:
             return text in self._body  # lines that are not made yet have no MISC

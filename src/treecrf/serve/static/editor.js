@@ -206,7 +206,7 @@ export class Editor {
 
   /** Step through the best trees; 0 is the tree of the surest heads. */
   async step(by) {
-    if (!this.best || this.isLeft) return;
+    if (!this.best || this.isLeft || (by < 0 && this.#ranked === null)) return;
     await this.settled; // the trees are those under what was decided last
     if (this.#ranked === null) {
       const ranking = (this.#ranking += 1);
