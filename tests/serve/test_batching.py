@@ -278,7 +278,7 @@ def test_small_requests_pass_a_full_queue_that_has_waited(parser: Parser) -> Non
         await asyncio.gather(small, *waiting)
 
     run(engine, test, queue=2_000)
-    assert order.index(-1) == 15  # after the one that was under way
+    assert order.index(-1) in (14, 15)  # with the one that was next, or after it
 
 
 @pytest.mark.parametrize("costly", [{"times": 12}, {"topk": 20}])

@@ -95,7 +95,8 @@ def test_three_sentences_outlive_the_server(
         assert out.read_bytes() == before
 
     dev = treebank / "dev.conllu"
-    options = ("--dev", dev, "--init", model, "--set", "epochs=1", "--out", tmp_path / "next")
+    gently = ("--set", "epochs=1", "--set", "learning_rate=1e-6")
+    options = ("--dev", dev, "--init", model, *gently, "--out", tmp_path / "next")
     trained = treecrf("train", "--train", out, *options)
     assert "3 partial" in trained.stdout
 
