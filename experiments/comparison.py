@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.measures import Measure, measure
+from experiments.measures import Measure, measure, strict_note
 from experiments.options import Options
 from experiments.plots import dots
 from experiments.reports import SIGNIFICANCE, publish
@@ -22,6 +22,7 @@ __all__ = [
     "of_seeds",
     "publish_accuracy",
     "spread_note",
+    "strict_notes",
     "to_rows",
 ]
 
@@ -88,6 +89,17 @@ def to_rows(measures: dict[Split, Measures], metrics: Sequence[str]) -> list[dic
     ]
 
 
+def strict_notes(measures: dict[Split, Measures], metrics: Sequence[str]) -> list[str]:
+    """What the stricter test says of these metrics, with several seeds."""
+    return strict_note(
+        (f"{system} {split} {metric}", by_metric[metric])
+        for split, table in measures.items()
+        for system, by_metric in table.items()
+        for metric in metrics
+        if metric in by_metric
+    )
+
+
 def spread_note(options: Options) -> str:
     """What the figures of a table are."""
     left_out = "" if options.punct == "keep" else " Punctuation is left out."
@@ -116,7 +128,11 @@ def publish_accuracy(
         tables=[
             markdown(["", *(f"{split} {name}" for split, name in columns)], measure_rows(table))
         ],
-        notes=[spread_note(options), f"{SIGNIFICANCE} {note}".rstrip()],
+        notes=[
+            spread_note(options),
+            f"{SIGNIFICANCE} {note}".rstrip(),
+            *strict_notes(measures, _ACCURACY),
+        ],
         draw=lambda: dots(
             {
                 f"{split} {metric}": {name: {name: measures[split][name][metric]} for name in names}

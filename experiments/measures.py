@@ -1,15 +1,16 @@
 """Metrics over seeds: their mean, their spread, and whether chance explains the difference."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import chain
 from statistics import fmean, stdev
 from typing import Any
 
 from treecrf.treebank.counts import Counts
 from treecrf.treebank.significance import compare_counts
 
-__all__ = ["Measure", "mark", "measure", "percentages"]
+__all__ = ["Measure", "mark", "measure", "percentages", "strict_note"]
 
 _LEVELS = ((0.005, "‡"), (0.05, "†"))
 
@@ -20,6 +21,9 @@ class Measure:
 
     values: tuple[float, ...]
     p: float | None = None
+    """Of the outputs of all seeds, one after the other: seed i against seed i."""
+    strict_p: float | None = None
+    """Of several seeds: a sentence is swapped in all of them or in none."""
 
     @property
     def mean(self) -> float:
@@ -41,7 +45,7 @@ class Measure:
             "spread": None if self.spread is None else round(self.spread, 4),
             "values": [round(value, 4) for value in self.values],
             "p": self.p,
-        }
+        } | ({} if self.strict_p is None else {"strict_p": self.strict_p})
 
 
 def mark(p: float | None) -> str:
@@ -54,18 +58,40 @@ def measure(
 ) -> dict[str, Measure]:
     """The metrics of a system by name, from its counts by seed and those of what it is compared to.
 
-    Seeds parse the same sentences and err in the same ones, so that they are no more sentences: the
-    comparator swaps a sentence in all seeds or in none.
+    Seeds parse the same sentences and err in the same ones, so that they are not as many more
+    sentences as the comparator takes them for: with several, there is a stricter p as well.
     """
     scores = [percentages(counts) for counts in by_seed]
     p_values: Mapping[str, float] = {}
+    strict: Mapping[str, float] = {}
     if baseline is not None:
-        comparison = compare_counts(_over_seeds(baseline), _over_seeds(by_seed))
-        p_values = {name: item.p for name, item in comparison.differences.items()}
+        p_values = _p_values([*chain(*baseline)], [*chain(*by_seed)])
+        if len(by_seed) > 1:
+            strict = _p_values(_over_seeds(baseline), _over_seeds(by_seed))
     return {
-        name: Measure(tuple(seed[name] for seed in scores), p_values.get(name))
+        name: Measure(tuple(seed[name] for seed in scores), p_values.get(name), strict.get(name))
         for name in scores[0]
     }
+
+
+def _p_values(baseline: Sequence[Counts], counts: Sequence[Counts]) -> dict[str, float]:
+    return {name: item.p for name, item in compare_counts(baseline, counts).differences.items()}
+
+
+def strict_note(named: Iterable[tuple[str, Measure]]) -> list[str]:
+    """What the stricter test says of the marks in a table, where there is one."""
+    tested = [(name, item) for name, item in named if item.strict_p is not None]
+    if not tested:
+        return []
+    test = "A stricter test, which swaps a sentence in all seeds or in none,"
+    others = [
+        f"{name} {mark(item.strict_p) or 'none'}"
+        for name, item in tested
+        if mark(item.strict_p) != item.mark
+    ]
+    if not others:
+        return [f"{test} gives the same marks."]
+    return [f"{test} gives other marks: {', '.join(others)}."]
 
 
 def _over_seeds(by_seed: Sequence[Sequence[Counts]]) -> list[Counts]:

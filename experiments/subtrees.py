@@ -3,7 +3,13 @@
 import sys
 from collections.abc import Sequence
 
-from experiments.comparison import compare_systems, count_systems, spread_note, to_rows
+from experiments.comparison import (
+    compare_systems,
+    count_systems,
+    spread_note,
+    strict_notes,
+    to_rows,
+)
 from experiments.options import Options, start
 from experiments.plots import dots
 from experiments.reports import SIGNIFICANCE, publish
@@ -32,6 +38,7 @@ def run(options: Options) -> None:
         "every label as well.",
         spread_note(options),
         f"{SIGNIFICANCE} SIB P and R carry no marks.",
+        *strict_notes(measures, list(METRICS)),
     ]
     if any("SIB" not in by_metric for by_metric in shown.values()):
         notes.append("There is no SIB for partial references.")

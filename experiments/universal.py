@@ -6,7 +6,7 @@ from itertools import chain
 from statistics import fmean
 
 from experiments.comparison import Measures, spread_note
-from experiments.measures import Measure, measure
+from experiments.measures import Measure, measure, strict_note
 from experiments.options import Options, start
 from experiments.plots import dots
 from experiments.reports import SIGNIFICANCE, publish
@@ -44,8 +44,8 @@ def run(options: Options) -> None:
             for each in (system, LOC)
         )
         average = tuple(map(fmean, zip(*(item.values for item in row.values()), strict=True)))
-        p = None if system is LOC else measure(pooled, baseline)["LAS"].p
-        row[AVERAGE] = Measure(average, p)
+        of_all = measure(pooled, None if system is LOC else baseline)["LAS"]
+        row[AVERAGE] = Measure(average, of_all.p, of_all.strict_p)
     columns = [*(treebank.name for treebank in options.treebanks), AVERAGE]
     table = {name: [row[column] for column in columns] for name, row in las.items()}
     publish(
@@ -63,6 +63,9 @@ def run(options: Options) -> None:
         notes=[
             f"LAS on {split}. {spread_note(options)}",
             f"{SIGNIFICANCE} Of the average it is the p of all sentences in one test.",
+            *strict_note(
+                (f"{name} {column}", row[column]) for name, row in las.items() for column in columns
+            ),
         ],
         draw=lambda: dots(
             {"": _differences(las, columns)}, xlabel=f"LAS on {split} above Loc, points", zero=True

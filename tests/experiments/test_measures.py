@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from experiments.convergence import Course, length_notes
 from experiments.counting import count_parses, pack_gold, pack_system, unpack
 from experiments.files import to_json
-from experiments.measures import Measure, mark, measure, percentages
+from experiments.measures import Measure, mark, measure, percentages, strict_note
 from experiments.partial import read_shares
 from experiments.tables import cell, markdown, measure_rows
 from tests.treebank.strategies import parses
@@ -54,23 +54,38 @@ def test_p_values_are_those_of_the_comparator() -> None:
         assert measure([a], [b])[name].p == comparison[name].p
 
 
+def test_outputs_of_several_seeds_are_one_after_the_other() -> None:
+    gold = [Sentence(["a", "b"], [0, 1], deprels=["root", "x"])] * 30
+    wrong = [Sentence(["a", "b"], [2, 0], deprels=["x", "root"])] * 5 + gold[5:]
+    a, b = (count_parses(gold, system, punct="keep") for system in (gold, wrong))
+    found = measure([a, b, a], [b, b, b])["LAS"]
+    assert found.p == compare(gold * 3, wrong * 3, gold + wrong + gold)["LAS"].p
+
+
 def test_seeds_are_no_more_sentences() -> None:
     """What is better in the same sentences proves no more for being there three times."""
     loc, better = counts_of([8] * 60), counts_of([9] * 4 + [8] * 56)
     one, three = measure([better], [loc])["LAS"], measure([better] * 3, [loc] * 3)["LAS"]
-    assert one.p == three.p
-    assert one.p is not None
-    assert one.p > 0.05
-    assert (one.mark, three.mark) == ("", "")
+    assert one.strict_p is None
+    assert one.p == three.strict_p
+    assert (one.mark, three.mark) == ("", "‡")
     assert one.mean == three.mean == pytest.approx(100 * 484 / 600)
     assert (one.spread, three.spread) == (None, 0)
+    assert strict_note([("Crf LAS", one)]) == []
+    assert strict_note([("Crf LAS", one), ("Crf2o LAS", three)]) == [
+        "A stricter test, which swaps a sentence in all seeds or in none, gives other marks: "
+        "Crf2o LAS none."
+    ]
 
 
 def test_several_seeds_prove_what_one_cannot() -> None:
     loc = counts_of([8] * 60)
     seeds = [counts_of([8] * start + [9] * 4 + [8] * (56 - start)) for start in (0, 20, 40)]
     assert all(measure([seed], [loc])["LAS"].mark == "" for seed in seeds)
-    assert measure(seeds, [loc] * 3)["LAS"].mark == "‡"
+    three = measure(seeds, [loc] * 3)["LAS"]
+    assert (three.mark, mark(three.strict_p)) == ("‡", "‡")
+    (note,) = strict_note([("Crf LAS", three)])
+    assert note.endswith("gives the same marks.")
 
 
 def test_marks() -> None:
