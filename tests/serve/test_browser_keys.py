@@ -145,3 +145,14 @@ def test_from_the_end_there_is_a_way_back(browser: Browser, model: Path, tmp_pat
         expect(progress).to_contain_text("Sentence 2 ·")
         page.keyboard.press("B")
         expect(progress).to_contain_text("Sentence 1 ·")
+
+
+def test_nothing_to_ask_about(browser: Browser, model: Path, tmp_path: Path) -> None:
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "out.conllu"
+    corpus.write_text(f"{SENTENCE}\n", encoding="utf-8")
+    command = ("annotate", corpus, "--model", model, "--out", out, "--threshold", "0.0001")
+    with start(*command) as service, open_page(browser) as page:
+        page.goto(service.address)
+        expect(page.get_by_text("There is nothing to ask about.")).to_be_visible()
+        expect(page.get_by_text("goes back to the sentences")).to_have_count(0)
+        expect(page.locator(".actions")).to_be_hidden()

@@ -119,4 +119,7 @@ def _summary(queue: "Queue", annotations: "Annotations", *, longest: int) -> str
         (queue.sure, f"{queue.sure:,} without an uncertain word"),
         (queue.too_long, f"{queue.too_long:,} of more than {longest} words left out"),
     ]
-    return "; ".join(note for number, note in notes if number) or "there is nothing to ask about"
+    said = [note for number, note in notes if number] or ["there is nothing to ask about"]
+    if queue.sure and not queue.numbers:
+        said.append("a higher --threshold asks about more")
+    return "; ".join(said)

@@ -38,8 +38,17 @@ async function setUp() {
   byId("explanation").textContent = explanation();
   byId("command").textContent = `treecrf train --train ${overview.out} --init MODEL --dev … --out …`;
   end = overview.progress.total + 1;
+  if (end === 1) explainNoQuestions();
   showProgress(overview.progress);
   await open(overview.progress.next);
+}
+
+function explainNoQuestions() {
+  byId("finished").replaceChildren(
+    element("h2", {}, "There is nothing to ask about."),
+    element("p", {}, "The parser is sure of every word by this measure. A higher one asks about more:"),
+    element("pre", {}, "treecrf annotate … --threshold 0.95"),
+  );
 }
 
 function explanation() {
