@@ -83,7 +83,8 @@ def test_scores_of_a_bert_are_those_of_torch(
     # The second one is longer than the encoder reads at once.
     words = [["The", "man", "slept"], ["unheardof", "the"] * 9]
     tagged = [Sentence(forms) for forms in words]
-    tagged[0].tokens[1].upos = "NOUN"
+    for sentence in tagged:
+        sentence.tokens[1].upos = "NOUN"
     encoded = encode(tagged, parser.vocabulary, parser.config)
     batch: Batch = make_batch(encoded, np.arange(2))
     assert batch.pieces is not None

@@ -15,7 +15,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
-from tests.parser.folders import parser_of
+from tests.parser.models import random_parser, with_loss
 from treecrf.parser import Parser
 from treecrf.serve.annotate import Annotating, annotate_routes
 from treecrf.serve.annotate_file import Annotations
@@ -51,7 +51,7 @@ def annotating_corpus(stack: contextlib.ExitStack, parser: Parser) -> Annotating
 # The tests are made of the description, when they are collected: before there are fixtures.
 STACK = contextlib.ExitStack()
 atexit.register(STACK.close)
-PARSER = parser_of()
+PARSER = random_parser(with_loss("crf2o"))
 ANNOTATING = annotating_corpus(STACK, PARSER)
 ROUTES = annotate_routes(ANNOTATING, LIMITS)
 # A service over a corpus has all the routes there are.
