@@ -2,28 +2,19 @@
 
 import pytest
 
+from tests.parser.encoders import SPECIAL, save_byte_pieces
 from treecrf.nn.huggingface import HuggingFacePieces
 
 transformers = pytest.importorskip("transformers")
-tokenizers = pytest.importorskip("tokenizers")
-
-SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
+pytest.importorskip("tokenizers")
 
 
 @pytest.fixture(scope="module")
 def pieces(tmp_path_factory: pytest.TempPathFactory) -> HuggingFacePieces:
     """Those of bytes, as RoBERTa has them."""
     folder = tmp_path_factory.mktemp("roberta")
-    letters = tokenizers.pre_tokenizers.ByteLevel.alphabet()
-    numbers = {piece: number for number, piece in enumerate([*SPECIAL, *sorted(letters)])}
-    model = tokenizers.models.BPE(vocab=numbers, merges=[], unk_token="<unk>")
-    tokenizer = tokenizers.Tokenizer(model)
-    tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=True)
-    names = {"cls_token": "<s>", "sep_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
-    names |= {"mask_token": "<mask>"}
-    made = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names)
-    made.save_pretrained(folder)
-    transformers.RobertaConfig(vocab_size=len(numbers)).save_pretrained(folder)
+    known = save_byte_pieces(folder, mask_token="<mask>")
+    transformers.RobertaConfig(vocab_size=known).save_pretrained(folder)
     return HuggingFacePieces(folder, limit=32, longest=512)
 
 

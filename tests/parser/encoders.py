@@ -10,6 +10,7 @@ from treecrf.parser.presets import PRESETS
 
 SIZES = {"hidden_size": 16, "num_hidden_layers": 3, "num_attention_heads": 2}
 SIZES |= {"intermediate_size": 24, "max_position_embeddings": 24}
+SPECIAL = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]  # pieces of a RoBERTa
 
 
 def make_bert(folder: Path, **sizes: int) -> Path:
@@ -28,23 +29,29 @@ def make_bert(folder: Path, **sizes: int) -> Path:
     return folder
 
 
-def make_roberta(folder: Path) -> Path:
-    """A RoBERTa, whose pieces are bytes and whose positions begin at 2."""
+def save_byte_pieces(folder: Path, **special: str) -> int:
+    """A tokenizer of bytes, as RoBERTa has it; how many pieces it knows."""
     import tokenizers
     import transformers
 
-    special = ["<s>", "<pad>", "</s>", "<unk>", "<mask>"]
     letters = tokenizers.pre_tokenizers.ByteLevel.alphabet()
-    pieces = {piece: number for number, piece in enumerate([*special, *sorted(letters)])}
+    pieces = {piece: number for number, piece in enumerate([*SPECIAL, *sorted(letters)])}
     model = tokenizers.models.BPE(vocab=pieces, merges=[], unk_token="<unk>")
     tokenizer = tokenizers.Tokenizer(model)
     tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(add_prefix_space=True)
     names = {"cls_token": "<s>", "sep_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"}
-    transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names).save_pretrained(
-        folder
-    )
+    made = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, **names | special)
+    made.save_pretrained(folder)
+    return len(pieces)
+
+
+def make_roberta(folder: Path) -> Path:
+    """A RoBERTa, whose pieces are bytes and whose positions begin at 2."""
+    import transformers
+
+    pieces = save_byte_pieces(folder)
     torch.manual_seed(1)
-    config = transformers.RobertaConfig(vocab_size=len(pieces), **SIZES)
+    config = transformers.RobertaConfig(vocab_size=pieces, **SIZES)
     transformers.RobertaModel(config).save_pretrained(folder)
     return folder
 

@@ -10,12 +10,13 @@ from safetensors.torch import load_file, save_file
 
 import treecrf
 from tests.parser.encoders import config_for, make_bert, make_roberta
+from tests.parser.test_setup import set_up_in
 from treecrf.parser.checkpoint import model_digest
 from treecrf.parser.errors import ParserError
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.pretrained import load_pretrained
-from treecrf.parser.setup import base_config, set_up
-from treecrf.parser.train import Training, train
+from treecrf.parser.setup import base_config
+from treecrf.parser.train import train
 from treecrf.treebank import write_conllu
 from treecrf.treebank.generator import generate_treebank
 
@@ -38,34 +39,13 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def trained(bert: Path, treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "model"
-    train(begin(folder, treebank, config_for(bert)), folder)
+    train(set_up_in(folder, treebank, config_for(bert)), folder)
     return folder
 
 
 @pytest.fixture
 def model(trained: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(trained, tmp_path / "model"))
-
-
-def begin(
-    folder: Path,
-    treebank: Path,
-    config: treecrf.parser.Config,
-    *,
-    init: Path | None = None,
-    embeddings: Path | None = None,
-    overwrite: bool = False,
-) -> Training:
-    return set_up(
-        folder,
-        config,
-        train=[treebank],
-        dev=treebank,
-        init=init,
-        embeddings=embeddings,
-        overwrite=overwrite,
-        device="cpu",
-    )
 
 
 def content(folder: Path) -> dict[str, bytes]:
@@ -79,7 +59,7 @@ def test_a_model_may_start_from_itself_by_another_path(
     monkeypatch.chdir(model.parent)
     config = base_config(Path("model"), init=model, resume=False)
     assert config is not None
-    training = begin(Path("model"), treebank, config, init=model, overwrite=True)
+    training = set_up_in(Path("model"), treebank, config, init=model, overwrite=True)
     train(training, Path("model"))
     assert treecrf.load(model, device="cpu").parse_tokens([["a"]])[0].heads == [0]
     assert sorted(path.name for path in (model / "encoder").iterdir()) == [
@@ -95,10 +75,10 @@ def test_a_refused_encoder_leaves_the_model_that_is_there(
     vectors = tmp_path / "vectors.txt"
     vectors.write_text("the 1 2\n")
     with pytest.raises(ParserError, match="a transformer brings its own vectors"):
-        begin(model, treebank, config_for(other), embeddings=vectors, overwrite=True)
+        set_up_in(model, treebank, config_for(other), embeddings=vectors, overwrite=True)
     (other / "tokenizer_config.json").write_text("{")
     with pytest.raises(ParserError, match="not a JSON file"):
-        begin(model, treebank, config_for(other), overwrite=True)
+        set_up_in(model, treebank, config_for(other), overwrite=True)
     assert content(model) == before
 
 
@@ -107,7 +87,7 @@ def test_an_encoder_takes_the_place_of_another_whole(
 ) -> None:
     digest = model_digest(model)
     (model / "encoder" / "merges.txt").write_text("of a model that was here before")
-    train(begin(model, treebank, config_for(bert), overwrite=True), model)
+    train(set_up_in(model, treebank, config_for(bert), overwrite=True), model)
     assert model_digest(model) == digest
 
 
@@ -118,7 +98,7 @@ def test_an_encoder_of_few_layers_is_read_whole(
     encoder = make_bert(tmp_path / "bert", num_hidden_layers=layers)
     config = config_for(encoder)
     assert config.mix_layers > layers + 1
-    train(begin(tmp_path / "model", treebank, config), tmp_path / "model")
+    train(set_up_in(tmp_path / "model", treebank, config), tmp_path / "model")
     assert treecrf.load(tmp_path / "model", device="cpu").parse_tokens([["a"]])[0].heads == [0]
 
 
@@ -137,7 +117,7 @@ def test_weights_that_an_encoder_lacks_are_named(
         weights[name] = torch.ones(16, 20)
     save_file(weights, path, {"format": "pt"})
     with pytest.raises(ParserError, match=r"encoder: its config.json asks for .*layers?\.2\."):
-        begin(tmp_path / "model", treebank, config_for(folder))
+        set_up_in(tmp_path / "model", treebank, config_for(folder))
     assert not (tmp_path / "model").exists()
 
 
@@ -157,10 +137,12 @@ def test_a_transformer_that_would_not_be_read_is_refused(
     config = base_config(tmp_path / "next", init=model, resume=False)
     assert config is not None
     with pytest.raises(ParserError, match=r"for transformer = .*, and the settings say elsewhere"):
-        begin(tmp_path / "next", treebank, config.changed({"transformer": "elsewhere"}), init=model)
+        set_up_in(
+            tmp_path / "next", treebank, config.changed({"transformer": "elsewhere"}), init=model
+        )
     plain = PRESETS["tiny"].changed({"transformer": "elsewhere"})
     with pytest.raises(ParserError, match="--set encoder=transformer"):
-        begin(tmp_path / "next", treebank, plain)
+        set_up_in(tmp_path / "next", treebank, plain)
     assert not (tmp_path / "next").exists()
 
 
