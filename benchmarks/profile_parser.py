@@ -59,7 +59,7 @@ def main() -> None:
     device = torch.device(arguments.device)
     facts = machine(device)
     print(", ".join(f"{name} {value}" for name, value in facts.items()))
-    config = load_config(arguments.config).updated(arguments.set)
+    config = load_config(arguments.config, Config.parsed(arguments.set))
     content: dict[str, Any] = {"machine": facts}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

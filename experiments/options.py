@@ -186,11 +186,9 @@ def _seeds(text: str) -> tuple[int, ...]:
 
 def _base(source: str, settings: Sequence[str], epochs: int | None) -> Config:
     """The settings that all systems share."""
-    base = load_config(source)
-    if epochs is not None:
-        # The same number for every system: none stops early.
-        base = base.changed({"epochs": epochs, "patience": epochs})
-    changed = base.updated(settings)
+    # The same number of epochs for every system: none stops early.
+    changes = {} if epochs is None else {"epochs": epochs, "patience": epochs}
+    changed = load_config(source, changes | Config.parsed(settings))
     for name in _VARIED:
         if getattr(changed, name) != getattr(Config(), name):
             raise ExperimentError(f"{name} is what experiments vary; it cannot be set for all")

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import treecrf as package
 from tests.cli.running import misuse, problem, treecrf
+from tests.parser.encoders import make_bert
 from treecrf.cli.app import app
 from treecrf.parser.checkpoint import load_weights
 from treecrf.treebank import read_conllu
@@ -139,13 +140,38 @@ def test_tags(data: tuple[object, ...], out: Path) -> None:
     assert tagged.probs != alike.probs
 
 
-def test_a_model_that_becomes_worse(data: tuple[object, ...], model: Path, out: Path) -> None:
-    settings = ("--set", "learning_rate=1.0", "--set", "epochs=1")
+@pytest.mark.parametrize("schedule", ["exponential", "linear"])  # the second ends at a rate of 0
+def test_a_model_that_becomes_worse(
+    schedule: str, data: tuple[object, ...], model: Path, out: Path
+) -> None:
+    settings = ("--set", "learning_rate=1.0", "--set", "epochs=1", "--set", f"schedule={schedule}")
     arguments = ["train", *data, "--init", model, *settings, "--out", out]
     run = CliRunner().invoke(app, list(map(str, arguments)))
     assert run.exit_code == 0
     assert "warning: the model that it started from has a dev LAS of" in run.stderr
-    assert "--set learning_rate=1e-01" in run.stderr
+    assert run.stderr.endswith("a lower rate forgets less, such as --set learning_rate=0.1\n")
+
+
+def test_settings_that_only_go_together_may_come_from_several_places(
+    data: tuple[object, ...], out: Path, tmp_path: Path
+) -> None:
+    """As in the card of the English model: the file leaves out which transformer it is."""
+    encoder = make_bert(tmp_path / "encoder")
+    file = tmp_path / "settings.toml"
+    file.write_text('encoder = "transformer"\nlstm_layers = 0\nepochs = 1\narc_size = 8\n')
+    line = problem("train", *data, "--config", file, "--out", out)
+    assert line == (
+        f"{file}: the encoder is a transformer and none is named: --set transformer=FOLDER_OR_NAME"
+    )
+    named = ("--set", f"transformer={encoder}")
+    treecrf("train", *data, "--config", file, *named, "--out", out)
+    assert package.load(out).config.transformer == str(encoder)
+    # What the file leaves out, a model to start from or to go on with has.
+    treecrf("train", *data, "--config", file, "--resume", "--set", "epochs=2", "--out", out)
+    following = tmp_path / "next"
+    still = ("--set", "learning_rate=0", "--set", "transformer_learning_rate=0")  # no worse
+    treecrf("train", *data, "--config", file, "--init", out, *still, "--out", following)
+    assert package.load(following).config.arc_size == 8
 
 
 def test_a_model_starts_from_another(

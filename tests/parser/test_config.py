@@ -59,6 +59,20 @@ def test_a_file_that_is_not_there_may_have_been_a_preset(tmp_path: Path) -> None
         load_config(tmp_path)
 
 
+def test_settings_are_checked_once_all_are_there(tmp_path: Path) -> None:
+    path = tmp_path / "transformer.toml"
+    path.write_text('encoder = "transformer"\nlstm_layers = 0\n')
+    with pytest.raises(ParserError, match=r"transformer\.toml: .* none is named"):
+        load_config(path)
+    assert load_config(path, {"transformer": "bert"}).transformer == "bert"
+    base = Config(encoder="transformer", transformer="bert", arc_size=7)
+    assert load_config(path, base=base) == replace(base, lstm_layers=0)
+    path.write_text("char_size = 7\n")
+    assert load_config(path, {"char_size": 8}).char_size == 8
+    with pytest.raises(ParserError, match=r"^char_size is 9: half of it"):
+        load_config(path, {"char_size": 9})
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [

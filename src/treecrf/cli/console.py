@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from treecrf.parser.config import Config
     from treecrf.parser.evaluation import Scores
     from treecrf.parser.train import Epoch, Step, Training
     from treecrf.segment.train import SegmenterEpoch
@@ -228,17 +229,28 @@ def print_training(
         yield on_step, on_epoch
 
 
-def print_best(last: "Epoch", folder: Path, *, start: "Scores | None" = None) -> None:
+def print_best(
+    last: "Epoch", folder: Path, *, config: "Config", start: "Scores | None" = None
+) -> None:
     """What training came to by its last epoch, and where it is."""
     best = f"dev LAS {last.best_las:.2f} in epoch {last.best_epoch}"
     print(f"best   {best}; the model is in {folder}")
     if start is not None and last.best_las < start.las:
-        rate = f"{last.learning_rate / 10:.0e}"
+        advice = _lower_rates(config)
         print(
             f"warning: the model that it started from has a dev LAS of {start.las:.2f}, which is "
-            f"better; a lower rate forgets less, such as --set learning_rate={rate}",
+            "better" + (f"; a lower rate forgets less, such as {advice}" if advice else ""),
             file=sys.stderr,
         )
+
+
+def _lower_rates(config: "Config") -> str:
+    """The options for a tenth of each learning rate that was set, not of what a schedule left."""
+    names = ["learning_rate"]
+    if config.encoder == "transformer":
+        names.append("transformer_learning_rate")
+    rates = [(name, getattr(config, name)) for name in names]
+    return " ".join(f"--set {name}={rate / 10:.3g}" for name, rate in rates if rate > 0)
 
 
 def _console(file: IO[str] | None = None) -> "Console":

@@ -1,7 +1,7 @@
 """`treecrf train`: a parser from a treebank."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -85,21 +85,20 @@ def train(
             f"--segmenter reads the data again, and {pipe} can be read once: make a file of it"
         )
     chosen = {"loss": loss, "nonprojective": nonprojective, "seed": seed}
-    given = {name: value for name, value in chosen.items() if value is not None}
+    given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     for name in given:
         if any(setting.partition("=")[0].strip() == name for setting in set or ()):
             raise typer.BadParameter(f"--{name} and --set {name}=... say it twice: give one")
-    from treecrf.parser import load_config, set_up
+    from treecrf.parser import set_up
+    from treecrf.parser.config import Config
     from treecrf.parser.ranks import joined
-    from treecrf.parser.setup import base_config
+    from treecrf.parser.setup import merged_config
 
     def read(device: str) -> "Training":
-        base = base_config(out, init=init, resume=resume)
-        if base is None or config is not None:
-            base = load_config(config or "default")
+        changes = given | Config.parsed(set or ())
         return set_up(
             out,
-            base.changed(given).updated(set or ()),
+            merged_config(out, source=config, changes=changes, init=init, resume=resume),
             train=train,
             dev=dev,
             embeddings=embeddings,
@@ -155,7 +154,7 @@ def _train_parser(
         last = run(training, out, resume=resume)
     if not trained:
         typer.echo(_why_ended(training, last))
-    print_best(last, out, start=start)
+    print_best(last, out, config=training.config, start=start)
 
 
 def _why_ended(training: "Training", last: "Epoch") -> str:

@@ -29,25 +29,38 @@ class Settings:
             value = self._checked(item, getattr(self, item.name))
             object.__setattr__(self, item.name, value)
 
-    def updated(self, settings: Iterable[str]) -> Self:
-        """A copy with `key=value` settings, the values as TOML has them; a bare word is text."""
+    @classmethod
+    def parsed(cls, settings: Iterable[str]) -> dict[str, Any]:
+        """Settings given as `key=value`, the values as TOML has them; a bare word is text."""
         changes: dict[str, Any] = {}
         for item in settings:
             key, equals, text = item.partition("=")
             if not equals:
-                raise self.error(f"{item!r} is not a setting: write key=value, such as epochs=10")
+                raise cls.error(f"{item!r} is not a setting: write key=value, such as epochs=10")
             changes[key.strip()] = _value(text.strip())
-        return self.changed(changes)
+        return changes
 
-    def changed(self, changes: Mapping[str, Any]) -> Self:
-        """A copy with these settings; an unknown name is an error that suggests the nearest."""
-        known = {item.name for item in fields(self)}  # type: ignore[arg-type]
+    @classmethod
+    def checked(cls, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """The same settings, each found to be one by itself; an error suggests the nearest name.
+
+        Whether they go together is checked where they are put together.
+        """
+        known = {item.name: item for item in fields(cls)}  # type: ignore[arg-type]
         for key in changes:
             if key not in known:
                 close = difflib.get_close_matches(key.lower(), known, 1, 0.5)
                 hint = f"; did you mean {close[0]}?" if close else ""
-                raise self.error(f"there is no setting {key!r}{hint}")
-        return replace(self, **changes)  # type: ignore[type-var]
+                raise cls.error(f"there is no setting {key!r}{hint}")
+        return {key: cls._checked(known[key], value) for key, value in changes.items()}
+
+    def updated(self, settings: Iterable[str]) -> Self:
+        """A copy with settings given as `key=value`."""
+        return self.changed(self.parsed(settings))
+
+    def changed(self, changes: Mapping[str, Any]) -> Self:
+        """A copy with these settings; an unknown name is an error that suggests the nearest."""
+        return replace(self, **self.checked(changes))  # type: ignore[type-var]
 
     def to_dict(self) -> dict[str, Any]:
         """The settings by name, as JSON can hold them."""
@@ -61,22 +74,23 @@ class Settings:
             lines.append(f"{item.name} = {value}  # {item.metadata['text']}\n")
         return "".join(lines)
 
-    def _checked(self, item: Any, value: Any) -> Any:
+    @classmethod
+    def _checked(cls, item: Any, value: Any) -> Any:
         """The value of a setting, or an error that says what it may be."""
         kind: Any = item.type
         if get_origin(kind) is Literal:
             if value not in get_args(kind):
                 choices = ", ".join(get_args(kind))
-                raise self.error(f"{item.name} is {value!r}; it is one of: {choices}")
+                raise cls.error(f"{item.name} is {value!r}; it is one of: {choices}")
             return value
         if kind is float and type(value) is int:
             value = float(value)
         if type(value) is not kind:
-            raise self.error(f"{item.name} is {value!r}; it is {_KINDS[kind]}")
+            raise cls.error(f"{item.name} is {value!r}; it is {_KINDS[kind]}")
         least, below = item.metadata["least"], item.metadata["below"]
         if (least is not None and not value >= least) or (below is not None and not value < below):
             limit = f"at least {least:g}" if below is None else f"from {least:g} to below {below:g}"
-            raise self.error(f"{item.name} is {value}; it is {limit}")
+            raise cls.error(f"{item.name} is {value}; it is {limit}")
         return value
 
 

@@ -1,7 +1,9 @@
 """Settings by name, and settings read from a TOML file."""
 
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
@@ -37,10 +39,21 @@ PRESETS: dict[str, Config] = {
 }
 
 
-def load_config(source: str | Path) -> Config:
-    """A preset by its name, or the settings of a TOML file; what it leaves out has its default."""
+def load_config(
+    source: str | Path,
+    changes: Mapping[str, Any] | None = None,
+    *,
+    base: Config | None = None,
+) -> Config:
+    """A preset by its name, or the settings of a TOML file, and `changes` on top of either.
+
+    What a file leaves out is as in `base`, else the default. Whether settings go together is
+    checked once all of them are there: a change may complete or correct what the file says.
+    """
+    changes = Config.checked(changes or {})
     if str(source) in PRESETS:
-        return PRESETS[str(source)]
+        preset = PRESETS[str(source)]
+        return preset.changed(changes) if changes else preset
     path = Path(source)
     try:
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -50,6 +63,9 @@ def load_config(source: str | Path) -> Config:
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ParserError(f"{path}: not a TOML file that can be read: {error}") from None
     try:
-        return Config().changed(settings)
+        settings = Config.checked(settings)
+        if not changes:
+            return (base or Config()).changed(settings)
     except ParserError as error:
         raise ParserError(f"{path}: {error}") from None
+    return (base or Config()).changed(settings | changes)

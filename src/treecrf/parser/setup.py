@@ -1,9 +1,9 @@
 """From files and settings to a training that can begin or go on."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -24,7 +24,7 @@ from treecrf.parser.vocab import Vocabulary, build_vocabulary
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.files import File
 
-__all__ = ["base_config", "set_up"]
+__all__ = ["base_config", "merged_config", "set_up"]
 
 # What may change when training goes on: when it ends, and how trees are chosen by the scores.
 _RESUMABLE = ("epochs", "patience", "decoder")
@@ -39,6 +39,26 @@ def base_config(folder: Path, *, init: Path | None, resume: bool) -> Config | No
         return None
     # How sure its scores are, and how exact they must be, was found for the weights that it has.
     return checkpoint.load_settings(init)[0].changed(_OF_WEIGHTS)
+
+
+def merged_config(
+    folder: Path,
+    *,
+    source: str | Path | None,
+    changes: Mapping[str, Any],
+    init: Path | None = None,
+    resume: bool = False,
+) -> Config:
+    """The settings of a training from all places that give some, checked once they are merged.
+
+    Later ones win: the folder that is resumed or started from, a TOML file, `changes`. The `source`
+    is that file, or a preset, which has every setting; without one and without such a folder it is
+    the preset `default`.
+    """
+    base = base_config(folder, init=init, resume=resume)
+    if base is not None and source is None:
+        return base.changed(changes)
+    return load_config(source or "default", changes, base=base)
 
 
 def set_up(
