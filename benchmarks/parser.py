@@ -24,7 +24,7 @@ from benchmarks.encoder import best_seconds, encoding_seconds, watched_batches
 from benchmarks.report import print_table, write_json
 from benchmarks.timing import machine
 from treecrf.cores import usable_cores
-from treecrf.nn.byte_linear import has_byte_products
+from treecrf.nn.int8.linear import has_byte_products
 from treecrf.parser import Config, Parser, load, load_config, set_up
 from treecrf.parser.files import FileOptions
 from treecrf.parser.train import Epoch, train

@@ -19,9 +19,9 @@ from torch import Tensor
 
 from benchmarks.report import print_table, write_json
 from benchmarks.timing import machine, median_ms
+from treecrf.ops.autograd import masked_and_shifted
 from treecrf.ops.backend import BackendError, backend_for, module, use_backend
-from treecrf.ops.masking import masked_and_shifted
-from treecrf.ops.shapes import MOST_WARPS, WorkShape, largest_team, use_shape, work_shape
+from treecrf.ops.triton.shapes import MOST_WARPS, WorkShape, largest_team, use_shape, work_shape
 
 FAMILIES = ["first_order", "second_order"]
 LENGTHS = {"cuda": [25, 40, 64, 100, 200, 300, 500], "cpu": [3]}

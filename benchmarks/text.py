@@ -17,8 +17,8 @@ import torch
 from benchmarks.report import print_table, write_json
 from benchmarks.stages import Stages
 from benchmarks.timing import finish, machine
-from treecrf.nn.byte_linear import ByteLinear
-from treecrf.nn.byte_lstm import ByteLSTM
+from treecrf.nn.int8.linear import ByteLinear
+from treecrf.nn.int8.lstm import ByteLSTM
 from treecrf.parser import Parser, ParserError, gathering, load, predict
 from treecrf.parser.files import FileOptions
 from treecrf.parser.workers import parse_with_workers

@@ -7,8 +7,8 @@ import pytest
 import torch
 from hypothesis import settings
 
-from treecrf.nn.byte_linear import has_byte_products
-from treecrf.ops import byte_products
+from treecrf.nn.int8 import products_kernel
+from treecrf.nn.int8.linear import has_byte_products
 
 # Triton reads this when it is imported: without a GPU its kernels run in its interpreter.
 if not torch.cuda.is_available():
@@ -27,7 +27,7 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 @pytest.fixture
 def without_vnni(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """As on a CPU that does not multiply bytes."""
-    monkeypatch.setattr(byte_products, "has_instruction", lambda: False)
+    monkeypatch.setattr(products_kernel, "has_instruction", lambda: False)
     has_byte_products.cache_clear()
     yield
     has_byte_products.cache_clear()

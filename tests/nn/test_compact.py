@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from treecrf.nn.byte_linear import byte_weights
 from treecrf.nn.compact import compacted, restored, shards
+from treecrf.nn.int8.linear import byte_weights
 from treecrf.nn.storage import StorageError
 
 RANDOM = torch.Generator().manual_seed(0)

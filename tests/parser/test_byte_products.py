@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import treecrf
-from treecrf.nn.byte_lstm import ByteLSTM
+from treecrf.nn.int8.lstm import ByteLSTM
 from treecrf.parser import Parser, gathering, predict, set_up
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.train import train

@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 
 import treecrf
 from tests.parser.encoders import config_for, make_bert, make_roberta
-from treecrf.nn.byte_linear import ByteLinear
+from treecrf.nn.int8.linear import ByteLinear
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.presets import PRESETS

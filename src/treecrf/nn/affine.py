@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor, nn
 
-from treecrf.nn.byte_form import ByteForm
-from treecrf.nn.byte_linear import ByteProduct
+from treecrf.nn.int8.forms import ByteForm
+from treecrf.nn.int8.linear import ByteProduct
 
 __all__ = ["BiaffineArcs", "BiaffineLabels", "TriaffineSiblings", "with_one"]
 

@@ -6,7 +6,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from treecrf.nn.byte_linear import scale_of_rows
+from treecrf.nn.int8.linear import scale_of_rows
 from treecrf.nn.storage import StorageError
 
 __all__ = ["Stored", "compacted", "restored", "shards"]

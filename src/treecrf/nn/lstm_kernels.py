@@ -18,7 +18,7 @@ from torch import Tensor
 
 from treecrf.nn.lstm_tiles import Share, Tile, share_out
 from treecrf.nn.packing import PackedSteps
-from treecrf.ops.fused import INTERPRETED, read_counter, team_options
+from treecrf.ops.triton.fused import INTERPRETED, read_counter, team_options
 
 __all__ = ["run_backward", "run_forward"]
 

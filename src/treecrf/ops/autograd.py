@@ -1,9 +1,43 @@
-"""The differentiable log-partition of the fast backends."""
+"""The differentiable operations: masking of arc scores, and the log-partition."""
 
 import torch
 from torch import Tensor
 
 from treecrf.ops.backend import Family, backend_for, implementation, module
+from treecrf.ops.masking import reference
+
+
+def masked_and_shifted(
+    arc_scores: Tensor, lengths: Tensor, *, allowed: Tensor | None
+) -> tuple[Tensor, Tensor]:
+    """The scores `[batch, dependent, head]` and what was taken from them, `[batch, dependent]`.
+
+    In float32, or float64 when they came so. What was taken has no gradient; it is 0 where there is
+    nothing to take, and NaN where the scores that count, or the length, make no sense.
+    """
+    if backend_for(arc_scores.device) == "torch":
+        return reference.mask_and_shift(arc_scores, lengths, allowed=allowed)
+    arcs, best = _MaskAndShift.apply(arc_scores, lengths, allowed)
+    return arcs, best
+
+
+class _MaskAndShift(torch.autograd.Function):
+    """One pass over the scores; one that counts gets its gradient, the others get 0."""
+
+    @staticmethod
+    def forward(ctx, arc_scores, lengths, allowed):  # type: ignore[no-untyped-def]
+        kernels = implementation("masking", arc_scores)
+        arcs, best = kernels.mask_and_shift(arc_scores, lengths, allowed=allowed)
+        ctx.mark_non_differentiable(best)
+        ctx.save_for_backward(arcs)
+        ctx.dtype = arc_scores.dtype
+        return arcs, best
+
+    @staticmethod
+    def backward(ctx, gradient, _):  # type: ignore[no-untyped-def]
+        (arcs,) = ctx.saved_tensors
+        counted = torch.where(arcs.detach() > float("-inf"), gradient, 0)
+        return counted.to(ctx.dtype), None, None
 
 
 def log_partition(
@@ -26,11 +60,10 @@ def marginals(
 
     A fast backend cannot differentiate them, so the reference computes them on any backend.
     """
-    reference = module(family, "torch")
     scores = tuple(
         part if part.requires_grad else part.detach().requires_grad_() for part in scores
     )
-    value = reference.log_partition(*scores, lengths, multiroot=multiroot)
+    value = module(family, "torch").log_partition(*scores, lengths, multiroot=multiroot)
     return torch.autograd.grad(
         value.sum(), scores, create_graph=True, allow_unused=True, materialize_grads=True
     )

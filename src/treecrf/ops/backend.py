@@ -13,6 +13,7 @@ import torch
 
 Backend = Literal["torch", "numba", "triton"]
 Family = Literal["first_order", "second_order", "nonprojective"]
+Operation = Family | Literal["masking"]
 
 _MODULES: dict[Backend, str] = {"torch": "reference", "numba": "cpu", "triton": "cuda"}
 
@@ -52,14 +53,14 @@ def backend_for(device: torch.device) -> Backend:
     return fast if obstacle(fast, device) is None else "torch"
 
 
-def implementation(family: Family, scores: torch.Tensor) -> ModuleType:
-    """The module that computes this family of trees on these scores."""
-    return module(family, backend_for(scores.device))
+def implementation(operation: Operation, scores: torch.Tensor) -> ModuleType:
+    """The module that computes an operation, such as a family of trees, on these scores."""
+    return module(operation, backend_for(scores.device))
 
 
-def module(family: Family, backend: Backend) -> ModuleType:
-    """The module of one family and backend; numba and triton are imported here, on first use."""
-    return importlib.import_module(f"treecrf.ops.{family}.{_MODULES[backend]}")
+def module(operation: Operation, backend: Backend) -> ModuleType:
+    """An operation's module for one backend; numba and triton are imported here, on first use."""
+    return importlib.import_module(f"treecrf.ops.{operation}.{_MODULES[backend]}")
 
 
 def host_module(family: Family) -> ModuleType:

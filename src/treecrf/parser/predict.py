@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from treecrf.nn.blank import blank_weights
-from treecrf.nn.byte_linear import has_byte_products
-from treecrf.nn.byte_products import use_byte_products
+from treecrf.nn.int8.convert import use_byte_products
+from treecrf.nn.int8.linear import has_byte_products
 from treecrf.parser.analysis import Analysis, analyses
 from treecrf.parser.assigning import Assigner, TreeArrays
 from treecrf.parser.batch import Batch, allowed_arcs, make_batch

@@ -12,7 +12,7 @@ from typing import TypeVar, cast
 import torch
 from torch import Tensor, distributed
 
-from treecrf.ops.threads import balanced_split
+from treecrf.ops.numba.threads import balanced_split
 from treecrf.parser.errors import ParserError
 from treecrf.parser.forms import Integers
 

@@ -5,7 +5,7 @@ from numbers import Integral
 import torch
 from torch import Tensor
 
-from treecrf.ops.masking import usable_arcs, usable_siblings
+from treecrf.ops.masking.reference import usable_arcs, usable_siblings
 
 _WHOLE_TYPES = (
     torch.uint8,

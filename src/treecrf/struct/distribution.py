@@ -14,9 +14,9 @@ from torch import Tensor
 
 from treecrf.ops import autograd
 from treecrf.ops.backend import Family, implementation
-from treecrf.ops.backpropagation import plain
 from treecrf.ops.constants import MOST_TREES, NEGATIVE_INFINITY
-from treecrf.ops.masking import masked_and_shifted, usable_siblings
+from treecrf.ops.masking.reference import usable_siblings
+from treecrf.ops.reference.backpropagation import plain
 from treecrf.struct import arguments
 
 
@@ -55,7 +55,7 @@ class TreeDistribution:
         self._validate = validate
         self._cache: dict[tuple[str, bool, bool], Tensor] = {}
 
-        self._arcs, best = masked_and_shifted(arc_scores, self.lengths, allowed=allowed)
+        self._arcs, best = autograd.masked_and_shifted(arc_scores, self.lengths, allowed=allowed)
         if validate:
             arguments.check_values(
                 arc_scores,

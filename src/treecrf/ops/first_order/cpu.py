@@ -7,8 +7,8 @@ from torch import Tensor
 from treecrf.ops.first_order.decoding import best_trees, random_trees
 from treecrf.ops.first_order.inside import inside_outside
 from treecrf.ops.first_order.kbest import best_lists
-from treecrf.ops.lanes import Floats
-from treecrf.ops.packing import PackedBatch, uniform_numbers
+from treecrf.ops.numba.lanes import Floats
+from treecrf.ops.numba.packing import PackedBatch, uniform_numbers
 
 __all__ = ["argmax", "log_partition", "marginals", "sample", "topk"]
 

@@ -5,12 +5,12 @@ The charts are those of `inside`, here with plain sums and maxima for the best t
 
 import numpy as np
 
-from treecrf.ops.compiling import compiled, kernel
 from treecrf.ops.first_order.inside import Charts, inside, new_charts
-from treecrf.ops.lanes import LANES, Floats, Integers, gather, select_equal, splat, store
-from treecrf.ops.packing import Groups, lane_lengths, lane_offsets, most_words
-from treecrf.ops.scaled import CELL
-from treecrf.ops.splits import choose, largest_sum
+from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.lanes import LANES, Floats, Integers, gather, select_equal, splat, store
+from treecrf.ops.numba.packing import Groups, lane_lengths, lane_offsets, most_words
+from treecrf.ops.numba.scaled import CELL
+from treecrf.ops.numba.splits import choose, largest_sum
 
 __all__ = ["best_trees", "random_trees"]
 

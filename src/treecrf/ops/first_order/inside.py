@@ -8,16 +8,16 @@ along rows. Charts are flat: cell [i, j] is number `i * (n + 1) + j`.
 
 import numpy as np
 
-from treecrf.ops.compiling import compiled, kernel
-from treecrf.ops.lanes import LANES, Floats, Integers, gather, load, splat, store
-from treecrf.ops.packing import (
+from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.lanes import LANES, Floats, Integers, gather, load, splat, store
+from treecrf.ops.numba.packing import (
     Groups,
     lane_lengths,
     lane_offsets,
     most_words,
     write_marginals,
 )
-from treecrf.ops.scaled import (
+from treecrf.ops.numba.scaled import (
     CELL,
     exponential,
     has_flow,

@@ -6,8 +6,8 @@ the same tree. `S` comes after `C` in the lists, and `I` is `S` with the score o
 
 import numpy as np
 
-from treecrf.ops.compiling import compiled, kernel
-from treecrf.ops.kbest import (
+from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.kbest import (
     Heap,
     Lists,
     Options,
@@ -17,7 +17,7 @@ from treecrf.ops.kbest import (
     new_options,
     unpacked,
 )
-from treecrf.ops.lanes import Floats, Integers
+from treecrf.ops.numba.lanes import Floats, Integers
 
 __all__ = ["best_lists"]
 

@@ -8,7 +8,7 @@ of C[r->j]), so that a loop over splits always walks along a row.
 import triton
 import triton.language as tl
 
-from treecrf.ops.fused import SIZES, add_term, add_terms, next_width, pour, share, total
+from treecrf.ops.triton.fused import SIZES, add_term, add_terms, next_width, pour, share, total
 
 # Charts of the inside pass: C[i->j] by head and by tail in both directions, I in both directions;
 # then the two numbers (see `add_terms`) of the sums S[i,j], C[i->j] and C[j->i].

@@ -7,10 +7,10 @@ other question is a back-propagation through it.
 import torch
 from torch import Tensor
 
-from treecrf.ops import backpropagation
-from treecrf.ops.backpropagation import plain
 from treecrf.ops.constants import NEGATIVE_INFINITY
-from treecrf.ops.semiring import (
+from treecrf.ops.reference import backpropagation
+from treecrf.ops.reference.backpropagation import plain
+from treecrf.ops.reference.semiring import (
     KBestSemiring,
     LogSemiring,
     SamplingSemiring,

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from treecrf.ops.nonprojective import kbest, matrix_tree, moderate, mst, sampling
 from treecrf.ops.nonprojective.widefloat import Flags, Floats, Integers
-from treecrf.ops.threads import run_in_threads
+from treecrf.ops.numba.threads import run_in_threads
 
 
 def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:

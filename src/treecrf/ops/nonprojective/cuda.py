@@ -13,9 +13,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from treecrf.ops import host
 from treecrf.ops.constants import BIAS, LN2_HIGH, LN2_LOW, LOG2_E, MANTISSA_BITS
 from treecrf.ops.nonprojective import layout
+from treecrf.ops.triton import host
 
 ZERO = tl.constexpr(layout.ZERO)
 MARKER = tl.constexpr(layout.MARKER)

@@ -7,9 +7,9 @@ best of each is again a maximum spanning tree.
 
 import numpy as np
 
-from treecrf.ops.compiling import compiled, kernel
 from treecrf.ops.nonprojective.mst import best_tree
 from treecrf.ops.nonprojective.widefloat import Flags, Floats, Integers
+from treecrf.ops.numba.compiling import compiled, kernel
 
 
 @compiled

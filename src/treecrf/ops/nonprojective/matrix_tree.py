@@ -20,7 +20,6 @@ Matrices are `[dependent, head]` over words counted from 0, with the root symbol
 
 import numpy as np
 
-from treecrf.ops.compiling import compiled, kernel
 from treecrf.ops.nonprojective.layout import MARKER, ZERO
 from treecrf.ops.nonprojective.widefloat import (
     Floats,
@@ -34,6 +33,7 @@ from treecrf.ops.nonprojective.widefloat import (
     power,
     total,
 )
+from treecrf.ops.numba.compiling import compiled, kernel
 
 
 @compiled

@@ -12,8 +12,8 @@ import math
 
 import numpy as np
 
-from treecrf.ops.compiling import compiled, kernel, relaxed
 from treecrf.ops.nonprojective.widefloat import Floats, Integers
+from treecrf.ops.numba.compiling import compiled, kernel, relaxed
 
 # If every arc exists and no score is beyond this, no weight is beyond n^2 times e^(4 * LIMIT), and
 # floats end at e^709.

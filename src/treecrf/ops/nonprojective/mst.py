@@ -11,8 +11,8 @@ hence they come down to this: an arc from the root symbol is taken only where th
 
 import numpy as np
 
-from treecrf.ops.compiling import compiled, kernel
 from treecrf.ops.nonprojective.widefloat import Flags, Floats, Integers
+from treecrf.ops.numba.compiling import compiled, kernel
 
 FINISHED = -1
 

@@ -6,10 +6,10 @@ import itertools
 import torch
 from torch import Tensor
 
-from treecrf.ops import backpropagation
 from treecrf.ops.constants import NEGATIVE_INFINITY
 from treecrf.ops.nonprojective.edmonds import Scores, best_tree, tree_score
-from treecrf.ops.semiring import log_sum_exp
+from treecrf.ops.reference import backpropagation
+from treecrf.ops.reference.semiring import log_sum_exp
 
 
 def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:

@@ -13,7 +13,6 @@ stream of its own, so the trees do not depend on threads.
 import numpy as np
 import numpy.typing as npt
 
-from treecrf.ops.compiling import compiled, kernel
 from treecrf.ops.nonprojective.layout import ZERO
 from treecrf.ops.nonprojective.matrix_tree import (
     eliminate,
@@ -21,6 +20,7 @@ from treecrf.ops.nonprojective.matrix_tree import (
     load_weights,
 )
 from treecrf.ops.nonprojective.widefloat import Floats, Integers
+from treecrf.ops.numba.compiling import compiled, kernel
 
 Stream = npt.NDArray[np.uint64]
 """The state of a random stream, one number."""

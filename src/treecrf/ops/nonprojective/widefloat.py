@@ -10,9 +10,9 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from treecrf.ops.compiling import compiled, inlined, relaxed
 from treecrf.ops.constants import BIAS, LN2_HIGH, LN2_LOW, LOG2_E, MANTISSA_BITS
 from treecrf.ops.nonprojective.layout import LOWEST, ZERO
+from treecrf.ops.numba.compiling import compiled, inlined, relaxed
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

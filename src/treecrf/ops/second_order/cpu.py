@@ -4,8 +4,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from treecrf.ops.lanes import Floats
-from treecrf.ops.packing import PackedBatch, uniform_numbers
+from treecrf.ops.numba.lanes import Floats
+from treecrf.ops.numba.packing import PackedBatch, uniform_numbers
 from treecrf.ops.second_order.decoding import best_trees, random_trees
 from treecrf.ops.second_order.inside import inside_outside
 from treecrf.ops.second_order.kbest import best_lists

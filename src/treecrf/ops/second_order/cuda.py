@@ -3,10 +3,10 @@
 import torch
 from torch import Tensor
 
-from treecrf.ops import host
-from treecrf.ops.fused import backtrack_block, barrier_counters, launches, options
 from treecrf.ops.second_order.kernels import CHARTS, FLOWS, MARKS, backtrack, inside, outside
-from treecrf.ops.shapes import work_shape
+from treecrf.ops.triton import host
+from treecrf.ops.triton.fused import backtrack_block, barrier_counters, launches, options
+from treecrf.ops.triton.shapes import work_shape
 
 
 def log_partition(

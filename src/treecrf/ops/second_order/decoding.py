@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 
-from treecrf.ops.compiling import compiled, kernel
-from treecrf.ops.lanes import (
+from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.lanes import (
     LANES,
     Floats,
     Integers,
@@ -20,13 +20,14 @@ from treecrf.ops.lanes import (
     splat,
     store,
 )
-from treecrf.ops.packing import (
+from treecrf.ops.numba.packing import (
     Groups,
     lane_lengths,
     lane_offsets,
     most_words,
 )
-from treecrf.ops.scaled import CELL, Row
+from treecrf.ops.numba.scaled import CELL, Row
+from treecrf.ops.numba.splits import choose, largest_sum
 from treecrf.ops.second_order.inside import (
     Charts,
     ScoreRow,
@@ -35,7 +36,6 @@ from treecrf.ops.second_order.inside import (
     prefetch_siblings,
     siblings_between,
 )
-from treecrf.ops.splits import choose, largest_sum
 
 __all__ = ["best_trees", "random_trees"]
 

@@ -10,8 +10,8 @@ number `i * (n + 1) + j`. The sibling score of head h, sibling r and dependent d
 
 import numpy as np
 
-from treecrf.ops.compiling import compiled, kernel
-from treecrf.ops.lanes import (
+from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.lanes import (
     LANES,
     Floats,
     Integers,
@@ -24,14 +24,14 @@ from treecrf.ops.lanes import (
     splat,
     store,
 )
-from treecrf.ops.packing import (
+from treecrf.ops.numba.packing import (
     Groups,
     lane_lengths,
     lane_offsets,
     most_words,
     write_marginals,
 )
-from treecrf.ops.scaled import (
+from treecrf.ops.numba.scaled import (
     CELL,
     FlowRow,
     Row,

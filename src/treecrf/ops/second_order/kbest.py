@@ -6,8 +6,8 @@ the same tree. The lists hold all of `C`, then all of `S`, then all of `I`.
 
 import numpy as np
 
-from treecrf.ops.compiling import compiled, kernel
-from treecrf.ops.kbest import (
+from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.kbest import (
     Heap,
     Lists,
     Options,
@@ -17,7 +17,7 @@ from treecrf.ops.kbest import (
     new_options,
     unpacked,
 )
-from treecrf.ops.lanes import Floats, Integers
+from treecrf.ops.numba.lanes import Floats, Integers
 from treecrf.ops.second_order.inside import siblings_between
 
 __all__ = ["best_lists"]

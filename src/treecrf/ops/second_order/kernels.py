@@ -8,7 +8,7 @@ of C[r->j]), S by either end, so that a loop over splits always walks along a ro
 import triton
 import triton.language as tl
 
-from treecrf.ops.fused import SIZES, add_term, add_terms, next_width, pour, share, total
+from treecrf.ops.triton.fused import SIZES, add_term, add_terms, next_width, pour, share, total
 
 # Charts of the inside pass: C[i->j] by head and by tail in both directions, I in both directions, S
 # by left and by right end; then the two numbers (see `add_terms`) of the sums S[i,j], C[i->j],

@@ -3,12 +3,12 @@
 import torch
 from torch import Tensor
 
-from treecrf.ops import backpropagation
-from treecrf.ops.backpropagation import plain
 from treecrf.ops.constants import NEGATIVE_INFINITY
 from treecrf.ops.first_order.reference import only_whole_sentences
-from treecrf.ops.masking import usable_siblings
-from treecrf.ops.semiring import (
+from treecrf.ops.masking.reference import usable_siblings
+from treecrf.ops.reference import backpropagation
+from treecrf.ops.reference.backpropagation import plain
+from treecrf.ops.reference.semiring import (
     KBestSemiring,
     LogSemiring,
     SamplingSemiring,

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from treecrf.nn.byte_linear import ByteLinear, ByteProduct, has_byte_products
+from treecrf.nn.int8.linear import ByteLinear, ByteProduct, has_byte_products
 
 
 @pytest.fixture
@@ -74,7 +74,7 @@ def test_a_cpu_without_them_has_none() -> None:
 def test_code_for_any_cpu_gives_the_same() -> None:
     program = (
         "import torch\n"
-        "from treecrf.nn.byte_linear import ByteProduct, has_byte_products\n"
+        "from treecrf.nn.int8.linear import ByteProduct, has_byte_products\n"
         "assert not has_byte_products()\n"
         "numbers = torch.arange(70 * 30).remainder(255).sub(127).float().view(70, 30)\n"
         "numbers[:, 0] = 127\n"

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from tests.forking import assert_in_child
 from treecrf.ops.first_order import cpu
-from treecrf.ops.threads import INLINE_COST, balanced_split, run_in_threads
+from treecrf.ops.numba.threads import INLINE_COST, balanced_split, run_in_threads
 
 COSTLY = INLINE_COST * 10
 

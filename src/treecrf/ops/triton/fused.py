@@ -11,7 +11,7 @@ import torch
 import triton
 import triton.language as tl
 
-from treecrf.ops.shapes import WorkShape
+from treecrf.ops.triton.shapes import WorkShape
 
 INTERPRETED: bool = triton.knobs.runtime.interpret
 

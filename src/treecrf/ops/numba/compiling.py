@@ -16,8 +16,9 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 # Kernels check nothing: a division by zero has the result that it has in NumPy.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-_FOLDER = Path(__file__).parent
-_IMPORT = re.compile(rf"^from {__package__}\b\.?([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
+_PACKAGE, *_OWN = __name__.split(".")
+_FOLDER = Path(__file__).parents[len(_OWN) - 1]
+_IMPORT = re.compile(rf"^from {_PACKAGE}\b\.?([\w.]*) import (\([^)]*\)|.*)", re.MULTILINE)
 
 
 def kernel(function: Function) -> Function:

@@ -9,10 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from treecrf.ops.threads import run_in_threads
+from treecrf.ops.numba.threads import run_in_threads
 
 if TYPE_CHECKING:
-    from treecrf.ops.byte_products import Weights
+    from treecrf.nn.int8.products_kernel import Weights
 
 __all__ = [
     "PRODUCTS_PER_NANOSECOND",
@@ -46,7 +46,7 @@ class ByteProduct:
 
     def __call__(self, inputs: Tensor) -> Tensor:
         """Outputs `[..., output]` of inputs `[..., input]` on the CPU; no gradient."""
-        from treecrf.ops.byte_products import multiply
+        from treecrf.nn.int8.products_kernel import multiply
 
         rows = inputs.detach().reshape(-1, self.inputs).contiguous().numpy()
         outputs = torch.empty(len(rows), self.outputs)
@@ -79,8 +79,8 @@ class ByteLinear(nn.Linear):
 
 
 def byte_weights(weight: Tensor) -> "Weights":
-    """Weights `[output, input]` rounded, as `treecrf.ops.byte_products` takes them."""
-    from treecrf.ops.byte_products import COLUMNS
+    """Weights `[output, input]` rounded, as `treecrf.nn.int8.products_kernel` takes them."""
+    from treecrf.nn.int8.products_kernel import COLUMNS
 
     weight = weight.detach().float()
     outputs, inputs = weight.shape
@@ -104,7 +104,7 @@ def scale_of_rows(matrix: Tensor) -> Tensor:
 def has_byte_products() -> bool:
     """Whether this CPU multiplies bytes fast, and what is compiled for it does so rightly."""
     try:
-        from treecrf.ops.byte_products import has_instruction
+        from treecrf.nn.int8.products_kernel import has_instruction
     except ImportError:
         return False
     if not has_instruction():

@@ -4,51 +4,14 @@ A word has exactly one head, so taking its best score from all its arcs takes th
 every tree, and differences of large scores keep their digits.
 """
 
-from importlib import import_module
-
 import torch
 from torch import Tensor
 
-from treecrf.ops.backend import backend_for
 
-
-def masked_and_shifted(
+def mask_and_shift(
     arc_scores: Tensor, lengths: Tensor, *, allowed: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """The scores `[batch, dependent, head]` and what was taken from them, `[batch, dependent]`.
-
-    In float32, or float64 when they came so. What was taken has no gradient; it is 0 where there is
-    nothing to take, and NaN where the scores that count, or the length, make no sense.
-    """
-    backend = backend_for(arc_scores.device)
-    if backend == "torch":
-        return _mask_and_shift(arc_scores, lengths, allowed=allowed)
-    arcs, best = _Fused.apply(backend, arc_scores, lengths, allowed)
-    return arcs, best
-
-
-class _Fused(torch.autograd.Function):
-    """One pass over the scores; one that counts gets its gradient, the others get 0."""
-
-    @staticmethod
-    def forward(ctx, backend, arc_scores, lengths, allowed):  # type: ignore[no-untyped-def]
-        kernels = import_module(f"treecrf.ops.masking_{'cpu' if backend == 'numba' else 'cuda'}")
-        arcs, best = kernels.mask_and_shift(arc_scores, lengths, allowed=allowed)
-        ctx.mark_non_differentiable(best)
-        ctx.save_for_backward(arcs)
-        ctx.dtype = arc_scores.dtype
-        return arcs, best
-
-    @staticmethod
-    def backward(ctx, gradient, _):  # type: ignore[no-untyped-def]
-        (arcs,) = ctx.saved_tensors
-        counted = torch.where(arcs.detach() > float("-inf"), gradient, 0)
-        return None, counted.to(ctx.dtype), None, None
-
-
-def _mask_and_shift(
-    arc_scores: Tensor, lengths: Tensor, *, allowed: Tensor | None
-) -> tuple[Tensor, Tensor]:
+    """Masked and shifted scores, and what was taken from them."""
     usable = usable_arcs(lengths, arc_scores.shape[1])
     if allowed is not None:
         usable = usable & allowed

@@ -8,9 +8,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from treecrf.ops.compiling import compiled
-from treecrf.ops.lanes import LANES, Floats, Integers, Vector, load, load_offsets, scatter
-from treecrf.ops.threads import run_in_threads
+from treecrf.ops.numba.compiling import compiled
+from treecrf.ops.numba.lanes import LANES, Floats, Integers, Vector, load, load_offsets, scatter
+from treecrf.ops.numba.threads import run_in_threads
 
 __all__ = [
     "Groups",

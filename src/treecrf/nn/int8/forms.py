@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from treecrf.nn.byte_linear import PRODUCTS_PER_NANOSECOND, byte_weights
-from treecrf.ops.threads import run_in_threads
+from treecrf.nn.int8.linear import PRODUCTS_PER_NANOSECOND, byte_weights
+from treecrf.ops.numba.threads import run_in_threads
 
 __all__ = ["ByteForm"]
 
@@ -21,7 +21,7 @@ class ByteForm:
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
-        from treecrf.ops.byte_products import COLUMNS
+        from treecrf.nn.int8.products_kernel import COLUMNS
 
         self.columns, self.rows, features = weight.shape
         padding = (0, -self.rows % 4, 0, -self.columns % COLUMNS)
@@ -41,7 +41,7 @@ class ByteForm:
 
     def __call__(self, vectors: Tensor, others: Tensor) -> Tensor:
         """Outputs `[group, x, y, column]` of x `[group, x, feature]` and y `[group, y, row]`."""
-        from treecrf.ops.byte_forms import apply_forms
+        from treecrf.nn.int8.forms_kernel import apply_forms
 
         groups, each, _ = vectors.shape
         given, against = (

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from treecrf.ops.compiling import compiled
 from treecrf.ops.constants import MOST_TREES
-from treecrf.ops.lanes import Floats, Integers
+from treecrf.ops.numba.compiling import compiled
+from treecrf.ops.numba.lanes import Floats, Integers
 
 __all__ = [
     "Heap",

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from treecrf.ops.compiling import compiled
-from treecrf.ops.lanes import LANES, Vector, load, maximum
-from treecrf.ops.scaled import CELL, Row
+from treecrf.ops.numba.compiling import compiled
+from treecrf.ops.numba.lanes import LANES, Vector, load, maximum
+from treecrf.ops.numba.scaled import CELL, Row
 
 __all__ = ["choose", "largest_sum"]
 

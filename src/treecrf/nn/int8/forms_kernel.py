@@ -7,7 +7,7 @@ product, with one or several y. Its columns come in the order in which that want
 import numpy as np
 import numpy.typing as npt
 
-from treecrf.ops.byte_products import (
+from treecrf.nn.int8.products_kernel import (
     COLUMNS,
     LARGEST,
     Weights,
@@ -16,8 +16,8 @@ from treecrf.ops.byte_products import (
     round_rows,
     tile_sums,
 )
-from treecrf.ops.compiling import compiled, kernel
-from treecrf.ops.lanes import Floats, Integers
+from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.lanes import Floats, Integers
 
 __all__ = ["apply_forms"]
 

@@ -15,8 +15,8 @@ from numba import types
 from numba.core import cgutils
 from numba.core.registry import cpu_target
 
-from treecrf.ops.compiling import compiled, kernel, relaxed
-from treecrf.ops.lanes import Floats, array, operation
+from treecrf.ops.numba.compiling import compiled, kernel, relaxed
+from treecrf.ops.numba.lanes import Floats, array, operation
 
 __all__ = [
     "COLUMNS",

@@ -5,8 +5,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from treecrf.ops.compiling import kernel
-from treecrf.ops.threads import run_in_threads
+from treecrf.ops.numba.compiling import kernel
+from treecrf.ops.numba.threads import run_in_threads
 
 
 def mask_and_shift(

@@ -3,8 +3,8 @@
 from torch import nn
 
 from treecrf.nn.affine import BiaffineArcs, BiaffineLabels, TriaffineSiblings
-from treecrf.nn.byte_linear import ByteLinear
-from treecrf.nn.byte_lstm import ByteLSTM
+from treecrf.nn.int8.linear import ByteLinear
+from treecrf.nn.int8.lstm import ByteLSTM
 
 __all__ = ["use_byte_products"]
 

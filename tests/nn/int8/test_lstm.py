@@ -6,9 +6,9 @@ from torch import nn
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
 
 from treecrf.nn.affine import TriaffineSiblings
-from treecrf.nn.byte_linear import ByteLinear
-from treecrf.nn.byte_lstm import ByteLSTM
-from treecrf.nn.byte_products import use_byte_products
+from treecrf.nn.int8.convert import use_byte_products
+from treecrf.nn.int8.linear import ByteLinear
+from treecrf.nn.int8.lstm import ByteLSTM
 
 LENGTHS = (40, 17, 17, 9, 3, 1, 1)
 

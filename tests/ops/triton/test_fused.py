@@ -8,10 +8,11 @@ import pytest
 import torch
 
 from tests.struct.problems import random_problem
-from treecrf.ops import fused, use_backend
-from treecrf.ops.shapes import WorkShape, use_shape, work_shape
+from treecrf.ops import use_backend
+from treecrf.ops.triton import fused
+from treecrf.ops.triton.shapes import WorkShape, use_shape, work_shape
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.mark.skipif(not fused.INTERPRETED, reason="on a GPU the shape of the work makes the teams")
@@ -43,7 +44,7 @@ def test_cuda_modules_need_no_numba() -> None:
     """On a GPU machine without it only the host's part of the work moves to torch."""
     program = (
         "import sys; sys.modules['numba'] = None\n"
-        "from treecrf.ops import masking_cuda\n"
+        "from treecrf.ops.masking import cuda\n"
         "from treecrf.ops.first_order import cuda\n"
         "from treecrf.ops.second_order import cuda\n"
         "from treecrf.ops.nonprojective import cuda\n"

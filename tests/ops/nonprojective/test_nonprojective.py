@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.ops.nonprojective import (
+from tests.ops.nonprojective.problems import (
     BACKENDS,
     INFINITY,
     check_trees,

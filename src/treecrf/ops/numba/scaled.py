@@ -11,9 +11,9 @@ from typing import Any
 
 from llvmlite import ir
 
-from treecrf.ops.compiling import compiled
 from treecrf.ops.constants import BIAS, LN2_HIGH, LN2_LOW, MANTISSA_BITS
-from treecrf.ops.lanes import (
+from treecrf.ops.numba.compiling import compiled
+from treecrf.ops.numba.lanes import (
     DOUBLES,
     INTEGERS,
     LANES,

@@ -10,7 +10,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from treecrf.ops.byte_products import (
+from treecrf.nn.int8.products_kernel import (
     COLUMNS,
     ROWS,
     Bytes,
@@ -20,8 +20,8 @@ from treecrf.ops.byte_products import (
     round_rows,
     tile_sums,
 )
-from treecrf.ops.compiling import compiled, kernel
-from treecrf.ops.lanes import Floats, Integers, array, operation
+from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.lanes import Floats, Integers, array, operation
 
 __all__ = ["GATES", "UNITS", "run_direction"]
 

@@ -13,11 +13,11 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence
 
-from treecrf.nn.byte_linear import PRODUCTS_PER_NANOSECOND, byte_weights
-from treecrf.ops.threads import run_in_threads
+from treecrf.nn.int8.linear import PRODUCTS_PER_NANOSECOND, byte_weights
+from treecrf.ops.numba.threads import run_in_threads
 
 if TYPE_CHECKING:
-    from treecrf.ops.byte_products import Weights
+    from treecrf.nn.int8.products_kernel import Weights
 
 __all__ = ["ByteLSTM"]
 
@@ -39,7 +39,7 @@ class ByteLSTM(nn.LSTM):
         self, packed: PackedSequence
     ) -> tuple[PackedSequence, tuple[Tensor, None]]:
         """What `nn.LSTM` gives of packed sequences, the longest first, without the last cells."""
-        from treecrf.ops.byte_lstm import run_direction
+        from treecrf.nn.int8.lstm_kernel import run_direction
 
         tokens = packed.data.detach().contiguous()
         outputs = tokens.new_empty(len(tokens), 2, self.hidden_size)
@@ -71,7 +71,7 @@ class ByteLSTM(nn.LSTM):
 
     def _by_unit(self, rows: Tensor) -> Tensor:
         """Rows by gate and unit as rows by tile, gate and unit of the tile."""
-        from treecrf.ops.byte_lstm import GATES, UNITS
+        from treecrf.nn.int8.lstm_kernel import GATES, UNITS
 
         gates = rows.detach().view(GATES, self.hidden_size, -1)
         padded = functional.pad(gates, (0, 0, 0, -self.hidden_size % UNITS))

@@ -1,0 +1,1 @@
+"""Which arcs and siblings count: scores with -inf where no tree may go."""

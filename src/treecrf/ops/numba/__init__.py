@@ -1,0 +1,1 @@
+"""What the CPU kernels share: compiling, threads, vectors, scaled numbers, k-best lists."""

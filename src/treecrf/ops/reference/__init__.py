@@ -1,0 +1,1 @@
+"""What the torch versions of all operations share: semirings and back-propagation."""

@@ -1,0 +1,1 @@
+"""What the CUDA kernels share: launches, tiles, and what they leave to the host."""
