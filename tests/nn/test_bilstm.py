@@ -7,9 +7,11 @@ from torch.nn.utils.rnn import PackedSequence, pack_sequence
 
 from treecrf.nn.bilstm import BiLSTM
 from treecrf.nn.dropout import InputDropout, SharedDropout
-from treecrf.nn.fused_lstm import use_fused_lstm
+from treecrf.nn.fused_lstm import can_fuse, use_fused_lstm
 
 LENGTHS = (5, 3, 3, 1)
+
+interpreted = pytest.mark.skipif(torch.cuda.is_available(), reason="kernels are compiled")
 
 
 def packed_sentences(size: int) -> tuple[PackedSequence, torch.Tensor, list[torch.Tensor]]:
@@ -73,6 +75,86 @@ def test_recurrent_dropout_masks_the_state_of_the_whole_batch() -> None:
             if name.startswith("weight_hh"):
                 gradient = gradient * mask[int(name.endswith("reverse"))]
             torch.testing.assert_close(weights.grad, gradient)
+
+
+def read_alone(layer: nn.LSTM, tokens: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+    """Outputs of one sentence, a cell at a time; masks are `[direction, unit]`."""
+    columns = []
+    for direction, suffix in enumerate(("", "_reverse")):
+        weights = [
+            getattr(layer, f"{name}_l0{suffix}")
+            for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+        ]
+        state = cell = tokens.new_zeros(1, layer.hidden_size)
+        outputs = []
+        for token in tokens.flip(0) if direction else tokens:
+            state, cell = torch.lstm_cell(token[None], (state * masks[direction], cell), *weights)
+            outputs.append(state)
+        columns.append(torch.cat(outputs[::-1] if direction else outputs))
+    return torch.cat(columns, 1)
+
+
+@pytest.mark.parametrize(
+    ("fused", "dtype"),
+    [
+        (False, torch.float64),
+        (False, torch.float32),
+        pytest.param(True, torch.float32, marks=interpreted),
+    ],
+)
+@pytest.mark.parametrize("lengths", [(5, 3, 3, 1), (7,), (1, 1), (63, 17, 17, 16, 2)])
+def test_a_recurrent_mask_a_sentence_is_that_of_cells(
+    lengths: tuple[int, ...], dtype: torch.dtype, fused: bool
+) -> None:
+    torch.manual_seed(1)
+    module = BiLSTM(
+        4, 6, layers=2, dropout=0.0, recurrent_dropout=0.5, mask_sentences=True, input_dropout=0.3
+    ).train()
+    module.to(dtype)
+    for parameter in module.parameters():
+        nn.init.normal_(parameter, std=0.5)
+    sentences = [torch.randn(length, 4, dtype=dtype) for length in lengths]
+    packed = pack_sequence(sentences)
+    sentence = torch.cat([torch.arange(int(alive)) for alive in packed.batch_sizes])
+    tokens = packed.data.clone().requires_grad_()
+    torch.manual_seed(7)
+    with use_fused_lstm(fused):
+        assert can_fuse(tokens, 6) == fused
+        output = module(tokens, packed.batch_sizes, sentence)
+    torch.manual_seed(7)
+    input_masks = torch.empty(len(lengths), 4, dtype=dtype).bernoulli_(0.7) / 0.7
+    masks = torch.empty(2, 2, len(lengths), 6, dtype=dtype).bernoulli_(0.5) / 0.5
+    by_sentence = []
+    for number in range(len(lengths)):
+        expected = tokens[sentence == number] * input_masks[number]
+        for layer, layer_masks in zip(module.layers, masks, strict=True):
+            expected = read_alone(layer, expected, layer_masks[:, number])
+        by_sentence.append(expected)
+    together = pack_sequence(by_sentence).data
+    tolerance = 1e-10 if dtype == torch.float64 else 2e-5
+    torch.testing.assert_close(output, together, rtol=tolerance, atol=tolerance)
+    upstream = torch.randn(output.shape, dtype=dtype)
+    leaves = [tokens, *module.parameters()]
+    found, wanted = (
+        torch.autograd.grad((one * upstream).sum(), leaves) for one in (output, together)
+    )
+    scale = max(float(gradient.abs().max()) for gradient in wanted)
+    torch.testing.assert_close(found, wanted, rtol=tolerance, atol=tolerance * max(1, scale))
+
+
+@pytest.mark.parametrize("mask_sentences", [False, True])
+def test_nothing_is_masked_after_training(mask_sentences: bool) -> None:
+    packed, sentence, _ = packed_sentences(4)
+    module = BiLSTM(
+        4, 6, layers=2, dropout=0.3, recurrent_dropout=0.5, mask_sentences=mask_sentences,
+        input_dropout=0.5,
+    )  # fmt: skip
+    plain = bilstm()
+    plain.load_state_dict(module.state_dict())
+    torch.testing.assert_close(
+        module.eval()(packed.data, packed.batch_sizes, sentence),
+        plain.eval()(packed.data, packed.batch_sizes, sentence),
+    )
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")

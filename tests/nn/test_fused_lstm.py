@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -16,6 +17,7 @@ from treecrf.nn.fused_lstm import can_fuse, fused_lstm, use_fused_lstm
 from treecrf.nn.lstm_tiles import Share, Tile, chosen_tiles, fit_memory, share_out, use_tiles
 from treecrf.nn.packing import last_states, packed_steps
 from treecrf.nn.precision import FAST, product_precision, set_product_precision
+from treecrf.nn.stepwise_lstm import stepwise_lstm
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 FEATURES = 6
@@ -70,11 +72,22 @@ def of_the_library(layer: nn.LSTM, packed: PackedSequence) -> list[Tensor]:
     return answers(layer, packed.data.clone(), read)
 
 
-def of_the_kernels(layer: nn.LSTM, packed: PackedSequence) -> list[Tensor]:
+def of_the_kernels(
+    layer: nn.LSTM, packed: PackedSequence, masks: Tensor | None = None
+) -> list[Tensor]:
     def read(tokens: Tensor) -> tuple[Tensor, Tensor]:
         steps = packed_steps(packed.batch_sizes, tokens.device)
-        outputs = fused_lstm(tokens, steps, lstm_weights(layer))
+        outputs = fused_lstm(tokens, steps, lstm_weights(layer), state_masks=masks)
         return outputs, last_states(outputs, steps)
+
+    return answers(layer, packed.data.clone(), read)
+
+
+def one_step_at_a_time(layer: nn.LSTM, packed: PackedSequence, masks: Tensor) -> list[Tensor]:
+    def read(tokens: Tensor) -> tuple[Tensor, Tensor]:
+        weights = lstm_weights(layer)
+        outputs = stepwise_lstm(tokens, packed.batch_sizes, weights, state_masks=masks)
+        return outputs, last_states(outputs, packed_steps(packed.batch_sizes, tokens.device))
 
     return answers(layer, packed.data.clone(), read)
 
@@ -100,6 +113,27 @@ def test_outputs_and_gradients_are_those_of_the_library(
             found = of_the_kernels(layer, packed.to(DEVICE))
     else:
         found = of_the_kernels(layer, packed.to(DEVICE))
+    torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.usefixtures("fresh_memory_is_nan")
+@pytest.mark.filterwarnings("ignore:.*[Dd]eterministic")
+@pytest.mark.parametrize("sentences", LENGTHS)
+@pytest.mark.parametrize(
+    ("size", "tiles"), [(17, None), (70, None), (40, (SMALL, SMALL))], ids=["17", "70", "small"]
+)
+def test_states_masked_by_the_sentence(
+    size: int, sentences: int, tiles: tuple[Tile, Tile] | None
+) -> None:
+    """As one step at a time, which `test_bilstm` holds to cells of single sentences."""
+    torch.manual_seed(size)
+    layer = nn.LSTM(FEATURES, size, bidirectional=True)
+    packed = random_sentences(LENGTHS[sentences])
+    masks = torch.empty(2, sentences, size).bernoulli_(0.67) / 0.67
+    expected = one_step_at_a_time(layer, packed, masks)
+    layer.to(DEVICE)
+    with use_tiles(*tiles) if tiles else nullcontext():
+        found = of_the_kernels(layer, packed.to(DEVICE), masks.to(DEVICE))
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -216,10 +250,18 @@ def test_large_numbers_saturate() -> None:
     assert all(gradient.isfinite().all() for gradient in found)
 
 
+@pytest.mark.parametrize("mask_sentences", [False, True], ids=["batch mask", "sentence masks"])
 @pytest.mark.parametrize("recurrent_dropout", [0.0, 0.5])
-def test_a_bilstm_is_the_same_with_it(recurrent_dropout: float) -> None:
+def test_a_bilstm_is_the_same_with_it(recurrent_dropout: float, mask_sentences: bool) -> None:
     torch.manual_seed(1)
-    module = BiLSTM(4, 6, layers=2, dropout=0.3, recurrent_dropout=recurrent_dropout)
+    module = BiLSTM(
+        4,
+        6,
+        layers=2,
+        dropout=0.3,
+        recurrent_dropout=recurrent_dropout,
+        mask_sentences=mask_sentences,
+    )
     module.train().to(DEVICE)
     packed = random_sentences(LENGTHS[3], features=4).to(DEVICE)
     sentence = torch.cat([torch.arange(int(alive)) for alive in packed.batch_sizes]).to(DEVICE)

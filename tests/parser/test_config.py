@@ -52,6 +52,20 @@ def test_names_are_presets() -> None:
     assert load_config("default") == Config()
 
 
+def test_the_preset_of_the_paper_has_its_dropout(tmp_path: Path) -> None:
+    paper, default = load_config("paper"), load_config("default")
+    assert paper.lstm_input_dropout == paper.encoder_dropout
+    assert paper.recurrent_dropout_mask == "sentence"
+    assert (default.lstm_input_dropout, default.recurrent_dropout_mask) == (0.0, "batch")
+    old = "".join(
+        line
+        for line in default.to_toml().splitlines(keepends=True)
+        if not line.startswith(("lstm_input_dropout", "recurrent_dropout_mask"))
+    )
+    (tmp_path / "config.toml").write_text(old, encoding="utf-8")
+    assert load_config(tmp_path / "config.toml") == default
+
+
 def test_a_file_that_is_not_there_may_have_been_a_preset(tmp_path: Path) -> None:
     with pytest.raises(ParserError, match=r"huge: no such file, and no preset .*default, tiny"):
         load_config("huge")

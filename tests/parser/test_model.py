@@ -46,6 +46,30 @@ def test_scores_do_not_depend_on_the_rest_of_the_batch(loss: str) -> None:
             torch.testing.assert_close(siblings[place, tokens, tokens, tokens], own_siblings[0])
 
 
+@pytest.mark.parametrize(
+    ("settings", "alike"),
+    [
+        ({"recurrent_dropout": 0.5}, True),
+        ({"recurrent_dropout": 0.5, "recurrent_dropout_mask": "sentence"}, False),
+        ({"lstm_input_dropout": 0.5}, False),
+        ({"lstm_input_dropout": 0.0}, True),
+    ],
+    ids=str,
+)
+def test_masks_are_of_the_batch_or_of_a_sentence(settings: dict[str, object], alike: bool) -> None:
+    """The same sentence twice is read alike, unless each has masks of its own."""
+    config = SMALL.changed(settings)
+    batch = batch_of([*sentences_of([5]), *sentences_of([5])], config)
+    scorer = random_scorer(config).train()
+    torch.manual_seed(3)
+    read = scorer.reader(batch)
+    first, second = (read[batch.sentence == number] for number in (0, 1))
+    assert torch.equal(first, second) == alike
+    scorer.eval()
+    plain = scorer.reader(batch)
+    torch.testing.assert_close(plain[batch.sentence == 0], plain[batch.sentence == 1])
+
+
 def test_every_input_counts() -> None:
     """Words of other forms, tags or vectors have other scores; unknown words have characters."""
     vocabulary = VOCABULARY.with_vectors(["p", "q"])

@@ -1,4 +1,4 @@
-"""A BiLSTM over packed sentences, with dropout that costs no loop over time steps."""
+"""A BiLSTM over packed sentences, with dropout that costs no loop over time steps on a GPU."""
 
 from functools import partial
 
@@ -9,15 +9,34 @@ from torch.nn.utils.rnn import PackedSequence
 from treecrf.nn.dropout import SharedDropout, random_mask
 from treecrf.nn.fused_lstm import can_fuse, fused_lstm
 from treecrf.nn.packing import PackedSteps, packed_steps
+from treecrf.nn.stepwise_lstm import stepwise_lstm
 
 __all__ = ["BiLSTM", "initialise_lstm", "lstm_weights"]
 
 
 class BiLSTM(nn.Module):
-    """Layers of a bidirectional LSTM; tokens are packed: the first of every sentence come first."""
+    """Layers of a bidirectional LSTM; tokens are packed: the first of every sentence come first.
+
+    Args:
+        inputs: features of a token.
+        size: units of a layer, each direction.
+        layers: how many there are.
+        dropout: of what a layer puts out; one mask a sentence.
+        recurrent_dropout: of the state that a step reads of the one before.
+        mask_sentences: whether that has one mask a sentence, and not one for the whole batch.
+        input_dropout: of what the first layer reads; one mask a sentence.
+    """
 
     def __init__(
-        self, inputs: int, size: int, *, layers: int, dropout: float, recurrent_dropout: float
+        self,
+        inputs: int,
+        size: int,
+        *,
+        layers: int,
+        dropout: float,
+        recurrent_dropout: float,
+        mask_sentences: bool = False,
+        input_dropout: float = 0.0,
     ) -> None:
         super().__init__()
         self.layers = nn.ModuleList(
@@ -25,40 +44,57 @@ class BiLSTM(nn.Module):
             for layer in range(layers)
         )
         self.size = size
+        self.before = SharedDropout(input_dropout)
         self.between = SharedDropout(dropout)
         self.recurrent_dropout = recurrent_dropout
+        self.mask_sentences = mask_sentences
         for layer in self.layers:
             initialise_lstm(layer)
 
     def forward(self, tokens: Tensor, batch_sizes: Tensor, sentence: Tensor) -> Tensor:
         """Tokens `[token, feature]`, sentences alive at each step, the sentence of each token."""
         sentences = int(batch_sizes[0])
+        tokens = self.before(tokens, sentence, sentences)
         # Masks of all layers are drawn together: a GPU would wait for the host to ask for each.
         kept = self.between.masks(tokens, sentence, (len(self.layers), sentences, 2 * self.size))
-        columns = None
-        if self.training and self.recurrent_dropout:
-            # One mask of the state for the whole batch is the same as columns of the recurrent
-            # weights set to zero, so that no step has to be masked.
-            shape = (len(self.layers), 2, self.size)
-            columns = random_mask(tokens, shape, rate=self.recurrent_dropout)
+        masks = self._state_masks(tokens, sentences)
         if can_fuse(tokens, self.size):
             read = partial(_read_fused, steps=packed_steps(batch_sizes, tokens.device))
         else:
-            read = partial(_read_by_library, batch_sizes=batch_sizes)
+            read = partial(_read_unfused, batch_sizes=batch_sizes)
         for number, layer in enumerate(self.layers):
-            tokens = read(layer, tokens, None if columns is None else columns[number])
+            tokens = read(layer, tokens, None if masks is None else masks[number])
             if kept is not None:
                 tokens = tokens * kept[number]
         return tokens
 
+    def _state_masks(self, like: Tensor, sentences: int) -> Tensor | None:
+        """`[layer, direction, unit]`, or `[layer, direction, sentence, unit]`; None drops none."""
+        if not self.training or self.recurrent_dropout == 0:
+            return None
+        rows = (sentences,) if self.mask_sentences else ()
+        shape = (len(self.layers), 2, *rows, self.size)
+        return random_mask(like, shape, rate=self.recurrent_dropout)
+
 
 def _read_fused(
-    layer: nn.Module, tokens: Tensor, columns: Tensor | None, *, steps: PackedSteps
+    layer: nn.Module, tokens: Tensor, masks: Tensor | None, *, steps: PackedSteps
 ) -> Tensor:
     weights = lstm_weights(layer)
-    if columns is not None:
-        weights[1], weights[5] = weights[1] * columns[0], weights[5] * columns[1]
+    if masks is None or masks.dim() == 3:
+        return fused_lstm(tokens, steps, weights, state_masks=masks)
+    # One mask of the state for the whole batch is the same as columns of the recurrent weights set
+    # to zero, so that no step has to be masked.
+    weights[1], weights[5] = weights[1] * masks[0], weights[5] * masks[1]
     return fused_lstm(tokens, steps, weights)
+
+
+def _read_unfused(
+    layer: nn.Module, tokens: Tensor, masks: Tensor | None, *, batch_sizes: Tensor
+) -> Tensor:
+    if masks is not None and masks.dim() == 3:
+        return stepwise_lstm(tokens, batch_sizes, lstm_weights(layer), state_masks=masks)
+    return _read_by_library(layer, tokens, masks, batch_sizes=batch_sizes)
 
 
 def _read_by_library(

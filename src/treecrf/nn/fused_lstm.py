@@ -55,22 +55,30 @@ def can_fuse(tokens: Tensor, size: int) -> bool:
     )
 
 
-def fused_lstm(tokens: Tensor, steps: PackedSteps, weights: Sequence[Tensor]) -> Tensor:
+def fused_lstm(
+    tokens: Tensor,
+    steps: PackedSteps,
+    weights: Sequence[Tensor],
+    *,
+    state_masks: Tensor | None = None,
+) -> Tensor:
     """Outputs `[token, 2 * unit]` of tokens `[token, feature]`.
 
     The weights are those of `nn.LSTM`, each direction after the other: of the input
     `[4 * unit, feature]`, of the state `[4 * unit, unit]`, and the biases of both `[4 * unit]`.
+    Each step reads the state of the one before times `state_masks [direction, sentence, unit]`.
     """
     if torch.is_grad_enabled() and any(one.requires_grad for one in (tokens, *weights)):
-        outputs: Tensor = _FusedLSTM.apply(tokens, steps, *weights)
+        outputs: Tensor = _FusedLSTM.apply(tokens, steps, state_masks, *weights)
         return outputs
-    return _run(tokens, steps, weights, keep=False).outputs
+    return _run(tokens, steps, weights, masks=state_masks, keep=False).outputs
 
 
 class _Pass(NamedTuple):
     """What the forward pass computes, and the tile and precision of the backward pass."""
 
     outputs: Tensor  # [token, 2 * unit]
+    states: Tensor  # the same, masked: what the next step reads
     gates: Tensor  # [direction, token, 4 * unit]
     cells: Tensor  # [direction, token, unit]
     recurrent: Tensor  # [direction, 4 * unit, unit]
@@ -78,7 +86,14 @@ class _Pass(NamedTuple):
     precision: str
 
 
-def _run(tokens: Tensor, steps: PackedSteps, weights: Sequence[Tensor], *, keep: bool) -> _Pass:
+def _run(
+    tokens: Tensor,
+    steps: PackedSteps,
+    weights: Sequence[Tensor],
+    *,
+    masks: Tensor | None,
+    keep: bool,
+) -> _Pass:
     """Products of all inputs by the library, then all steps; gates have values if they are kept."""
     from treecrf.nn.lstm_kernels import run_forward
 
@@ -89,8 +104,10 @@ def _run(tokens: Tensor, steps: PackedSteps, weights: Sequence[Tensor], *, keep:
     # As precise as the library's products are meant to be.
     precision = "tf32" if product_precision() == FAST else "ieee"
     forward, backward = chosen_tiles(steps.sentences, size, tokens.device)
+    outputs = tokens.new_empty(len(tokens), 2 * size)
     result = _Pass(
-        tokens.new_empty(len(tokens), 2 * size),
+        outputs,
+        outputs if masks is None else torch.empty_like(outputs),
         gates,
         tokens.new_empty(2, len(tokens), size),
         torch.stack((weights[1], weights[5])),
@@ -101,7 +118,9 @@ def _run(tokens: Tensor, steps: PackedSteps, weights: Sequence[Tensor], *, keep:
         gates,
         result.recurrent,
         steps,
-        outputs=result.outputs,
+        masks=masks,
+        outputs=outputs,
+        states=result.states,
         cells=result.cells,
         tile=forward,
         keep=keep,
@@ -114,11 +133,12 @@ class _FusedLSTM(torch.autograd.Function):
     """The gradients of the weights and inputs are products again, of the gradients of all gates."""
 
     @staticmethod
-    def forward(ctx, tokens, steps, *weights):  # type: ignore[no-untyped-def]
-        result = _run(tokens, steps, weights, keep=True)
-        outputs, gates, cells, recurrent, ctx.tile, ctx.precision = result
+    def forward(ctx, tokens, steps, masks, *weights):  # type: ignore[no-untyped-def]
+        result = _run(tokens, steps, weights, masks=masks, keep=True)
+        outputs, states, gates, cells, recurrent, ctx.tile, ctx.precision = result
         ctx.steps = steps
-        ctx.save_for_backward(tokens, outputs, gates, cells, recurrent, weights[0], weights[4])
+        of_input = weights[0], weights[4]
+        ctx.save_for_backward(tokens, masks, states, gates, cells, recurrent, *of_input)
         return outputs
 
     @staticmethod
@@ -126,13 +146,14 @@ class _FusedLSTM(torch.autograd.Function):
     def backward(ctx, output_gradients):  # type: ignore[no-untyped-def]
         from treecrf.nn.lstm_kernels import run_backward
 
-        tokens, outputs, gates, cells, recurrent, *of_input = ctx.saved_tensors
-        gate_gradients, states = run_backward(
+        tokens, masks, states, gates, cells, recurrent, *of_input = ctx.saved_tensors
+        gate_gradients, states_before = run_backward(
             gates,
             # That way round its kernel reads along rows.
             recurrent.transpose(1, 2).contiguous(),
             ctx.steps,
-            outputs=outputs,
+            masks=masks,
+            states=states,
             cells=cells,
             output_gradients=output_gradients.contiguous(),
             tile=ctx.tile,
@@ -142,13 +163,14 @@ class _FusedLSTM(torch.autograd.Function):
         if ctx.needs_input_grad[0]:
             token_gradients = gate_gradients[0] @ of_input[0]
             token_gradients.addmm_(gate_gradients[1], of_input[1])
-        if not any(ctx.needs_input_grad[2:]):
-            return (token_gradients, None, *[None] * 8)
-        of_state = gate_gradients.transpose(1, 2) @ states
+        if not any(ctx.needs_input_grad[3:]):
+            return (token_gradients, None, None, *[None] * 8)
+        of_state = gate_gradients.transpose(1, 2) @ states_before
         # Each bias has numbers of its own, for a gradient may be scaled where it is.
         biases = gate_gradients.sum(1).repeat(2, 1)
         return (
             token_gradients,
+            None,
             None,
             *(
                 gradient

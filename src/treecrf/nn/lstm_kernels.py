@@ -28,16 +28,18 @@ SIZES = ["tokens", "sentences", "steps", "first_step", "last_step", "team", "tea
 
 @triton.jit(do_not_specialize=SIZES)
 def forward(
-    gates, recurrent, table, outputs, cells, counters,
+    gates, recurrent, table, outputs, states, masks, cells, counters,
     tokens, sentences, steps, first_step, last_step, team, teams,
-    H: tl.constexpr, KEEP: tl.constexpr, PRECISION: tl.constexpr,
+    H: tl.constexpr, KEEP: tl.constexpr, MASKED: tl.constexpr, PRECISION: tl.constexpr,
     WAIT: tl.constexpr, CACHE: tl.constexpr,
     SENTENCES: tl.constexpr, UNITS: tl.constexpr, DEPTH: tl.constexpr,
 ):  # fmt: skip
     """Fills `outputs [token, direction * unit]` and `cells [direction, token, unit]`.
 
     `gates [direction, token, gate * unit]` are products of the inputs; with KEEP the values of the
-    gates take their place. `recurrent` is `[direction, gate * unit, unit]`.
+    gates take their place. `recurrent` is `[direction, gate * unit, unit]`. The next step reads
+    `states`, laid out as `outputs`: with MASKED, outputs times `masks [direction, sentence, unit]`,
+    which are stored there; else both are the same memory.
     """
     member, reverse = tl.program_id(0) % team, tl.program_id(0) // team % 2
     way = 1 - 2 * reverse
@@ -45,7 +47,9 @@ def forward(
     gates += reverse.to(tl.int64) * tokens * (4 * H)
     cells += reverse.to(tl.int64) * tokens * H
     recurrent += reverse * (4 * H * H)
+    masks += reverse * (sentences * H)
     outputs += reverse * H
+    states += reverse * H
     rounds = 0
     for group in range(tl.program_id(0) // team // 2, tl.cdiv(sentences, SENTENCES), teams):
         sentence = group * SENTENCES + tl.arange(0, SENTENCES)
@@ -71,6 +75,8 @@ def forward(
                 x_g = tl.load(gate + 2 * H, written, 0.0)
                 x_o = tl.load(gate + 3 * H, written, 0.0)
                 c = tl.load(cells + before * H + place, started[:, None] & inside, 0.0)
+                if MASKED:
+                    mask = tl.load(masks + place, written, 0.0)
                 i = tl.zeros([SENTENCES, UNITS], tl.float32)
                 f = tl.zeros([SENTENCES, UNITS], tl.float32)
                 g = tl.zeros([SENTENCES, UNITS], tl.float32)
@@ -78,7 +84,7 @@ def forward(
                 for piece in range(0, H, DEPTH):
                     k = piece + tl.arange(0, DEPTH)
                     h = tl.load(
-                        outputs + before * (2 * H) + sentence[:, None] * (2 * H) + k[None, :],
+                        states + before * (2 * H) + sentence[:, None] * (2 * H) + k[None, :],
                         started[:, None] & (k < H)[None, :],
                         0.0,
                         cache_modifier=CACHE,
@@ -98,11 +104,17 @@ def forward(
                 g, o = _tanh(g + x_g), tl.sigmoid(o + x_o)
                 # c' = f c + i g, h' = o tanh(c')
                 c = f * c + i * g
+                output = o * _tanh(c)
                 h_place = sentence[:, None] * (2 * H) + unit[None, :]
-                tl.store(outputs + token * (2 * H) + h_place, o * _tanh(c), written)
+                if MASKED:
+                    tl.store(states + token * (2 * H) + h_place, mask * output, written)
+                else:
+                    tl.store(outputs + token * (2 * H) + h_place, output, written)
                 if block + team >= tl.cdiv(H, UNITS):
                     _arrive(counters, WAIT)
                 # What no other program reads is written while those come.
+                if MASKED:
+                    tl.store(outputs + token * (2 * H) + h_place, output, written)
                 tl.store(cells + token * H + place, c, written)
                 if KEEP:
                     tl.store(gate, i, written)
@@ -116,15 +128,16 @@ def forward(
 
 @triton.jit(do_not_specialize=SIZES)
 def backward(
-    gates, cells, outputs, output_gradients, recurrent, table,
-    gate_gradients, cell_gradients, states, counters,
+    gates, cells, states, output_gradients, recurrent, masks, table,
+    gate_gradients, cell_gradients, states_before, counters,
     tokens, sentences, steps, first_step, last_step, team, teams,
-    H: tl.constexpr, PRECISION: tl.constexpr,
+    H: tl.constexpr, MASKED: tl.constexpr, PRECISION: tl.constexpr,
     WAIT: tl.constexpr, CACHE: tl.constexpr,
     SENTENCES: tl.constexpr, UNITS: tl.constexpr, DEPTH: tl.constexpr,
 ):  # fmt: skip
-    """Fills `gate_gradients`, and `states [direction, token, unit]` with h before each token.
+    """Fills `gate_gradients`, and `states_before [direction, token, unit]` with what a token read.
 
+    That is h of the step before, masked where it was; `states` and `masks` are those of `forward`.
     `gates` are values here, and `recurrent` is `[direction, unit, gate * unit]`: that way round a
     product reads it along its rows. `cell_gradients [direction, sentence, unit]` is for itself.
     """
@@ -135,10 +148,11 @@ def backward(
     gates += direction * tokens * (4 * H)
     gate_gradients += direction * tokens * (4 * H)
     cells += direction * tokens * H
-    states += direction * tokens * H
+    states_before += direction * tokens * H
     cell_gradients += direction * sentences * H
     recurrent += reverse * (4 * H * H)
-    outputs += reverse * H
+    masks += reverse * (sentences * H)
+    states += reverse * H
     output_gradients += reverse * H
     rounds = 0
     for group in range(tl.program_id(0) // team // 2, tl.cdiv(sentences, SENTENCES), teams):
@@ -169,10 +183,12 @@ def backward(
                 o = tl.load(gate + 3 * H, written, 0.0)
                 c = tl.load(cells + token * H + place, written, 0.0)
                 c_before = tl.load(cells + before * H + place, read, 0.0)
-                h_before = tl.load(outputs + before * (2 * H) + h_place, read, 0.0)
+                h_before = tl.load(states + before * (2 * H) + h_place, read, 0.0)
                 d_output = tl.load(output_gradients + token * (2 * H) + h_place, written, 0.0)
                 d_c = tl.load(cell_gradients + place, goes_on[:, None] & inside, 0.0)
-                # dh = dy + U^T dgates'
+                if MASKED:
+                    mask = tl.load(masks + place, written, 0.0)
+                # dh = dy + mask U^T dgates'
                 d_h = tl.zeros([SENTENCES, UNITS], tl.float32)
                 for piece in range(0, 4 * H, DEPTH):
                     k = piece + tl.arange(0, DEPTH)
@@ -185,6 +201,8 @@ def backward(
                     weight = recurrent + unit[None, :] * (4 * H) + k[:, None]
                     U = tl.load(weight, inside & (k < 4 * H)[:, None], 0.0)
                     d_h = tl.dot(d_gates, U, d_h, input_precision=PRECISION)
+                if MASKED:
+                    d_h *= mask
                 d_h += d_output
                 # dc = dh o (1 - tanh(c)^2) + f' dc'
                 tanh_c = _tanh(c)
@@ -197,7 +215,7 @@ def backward(
                 if block + team >= tl.cdiv(H, UNITS):
                     _arrive(counters, WAIT)
                 tl.store(cell_gradients + place, d_c * f, written)
-                tl.store(states + token * H + place, h_before, written)
+                tl.store(states_before + token * H + place, h_before, written)
             after, token, before = token, before, _first_token(table, time - 2 * way, longest)
             rounds += 1
             _wait(counters, rounds, team, WAIT)
@@ -236,22 +254,26 @@ def run_forward(
     recurrent: Tensor,
     steps: PackedSteps,
     *,
+    masks: Tensor | None,
     outputs: Tensor,
+    states: Tensor,
     cells: Tensor,
     tile: Tile,
     keep: bool,
     precision: str,
 ) -> None:
-    """See `forward`."""
+    """See `forward`; without masks, the states are the outputs."""
     size = cells.shape[2]
     share = share_out(tile, steps.sentences, size, gates.device)
     with torch.cuda.device_of(gates):
         counters = _counters(steps.table, share)
         for first, last in _launches(steps.steps, share):
             forward[(2 * share.team * share.teams,)](
-                gates, recurrent, steps.table, outputs, cells, counters,
+                gates, recurrent, steps.table, outputs, states,
+                cells if masks is None else masks, cells, counters,
                 gates.shape[1], steps.sentences, steps.steps, first, last, share.team, share.teams,
-                H=size, KEEP=keep, PRECISION=precision, **_options(tile, share),
+                H=size, KEEP=keep, MASKED=masks is not None, PRECISION=precision,
+                **_options(tile, share),
             )  # fmt: skip
 
 
@@ -260,27 +282,29 @@ def run_backward(
     recurrent: Tensor,
     steps: PackedSteps,
     *,
-    outputs: Tensor,
+    masks: Tensor | None,
+    states: Tensor,
     cells: Tensor,
     output_gradients: Tensor,
     tile: Tile,
     precision: str,
 ) -> tuple[Tensor, Tensor]:
-    """`gate_gradients` and `states`; see `backward`."""
+    """`gate_gradients` and `states_before`; see `backward`."""
     size = cells.shape[2]
     share = share_out(tile, steps.sentences, size, gates.device)
-    gate_gradients, states = torch.empty_like(gates), torch.empty_like(cells)
+    gate_gradients, states_before = torch.empty_like(gates), torch.empty_like(cells)
     cell_gradients = cells.new_empty(2, steps.sentences, size)
     with torch.cuda.device_of(gates):
         counters = _counters(steps.table, share)
         for first, last in _launches(steps.steps, share):
             backward[(2 * share.team * share.teams,)](
-                gates, cells, outputs, output_gradients, recurrent, steps.table,
-                gate_gradients, cell_gradients, states, counters,
+                gates, cells, states, output_gradients, recurrent,
+                cells if masks is None else masks, steps.table,
+                gate_gradients, cell_gradients, states_before, counters,
                 gates.shape[1], steps.sentences, steps.steps, first, last, share.team, share.teams,
-                H=size, PRECISION=precision, **_options(tile, share),
+                H=size, MASKED=masks is not None, PRECISION=precision, **_options(tile, share),
             )  # fmt: skip
-    return gate_gradients, states
+    return gate_gradients, states_before
 
 
 def _counters(table: Tensor, share: Share) -> Tensor:

@@ -4,7 +4,16 @@ from dataclasses import dataclass
 
 from treecrf.nn.settings import Settings, setting
 from treecrf.parser.errors import ParserError
-from treecrf.parser.options import Decoder, Encoder, Loss, Nonprojective, Products, Schedule, Tags
+from treecrf.parser.options import (
+    Decoder,
+    Encoder,
+    Loss,
+    Nonprojective,
+    Products,
+    RecurrentMask,
+    Schedule,
+    Tags,
+)
 from treecrf.treebank.pseudoprojective import Encoding
 
 __all__ = ["ARCHITECTURE", "Config"]
@@ -52,7 +61,13 @@ class Config(Settings):
 
     embedding_dropout: float = setting(0.33, "words, characters and tags", least=0, below=1)
     encoder_dropout: float = setting(0.33, "between layers and after the last", least=0, below=1)
+    lstm_input_dropout: float = setting(
+        0.0, "features of what the first BiLSTM layer reads of words", least=0, below=1
+    )
     recurrent_dropout: float = setting(0.33, "units of a layer's own state", least=0, below=1)
+    recurrent_dropout_mask: RecurrentMask = setting(
+        "batch", "its masks: one for a whole batch, or one for each sentence (slower)"
+    )
     transformer_dropout: float = setting(0.1, "inside the transformer", least=0, below=1)
     mlp_dropout: float = setting(0.33, "the vectors that are scored", least=0, below=1)
 

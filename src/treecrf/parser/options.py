@@ -9,6 +9,7 @@ __all__ = [
     "Loss",
     "Nonprojective",
     "Products",
+    "RecurrentMask",
     "Schedule",
     "Tags",
 ]
@@ -33,6 +34,9 @@ Schedule = Literal["exponential", "linear"]
 
 Products = Literal["float32", "int8"]
 """What numbers a network multiplies on a CPU."""
+
+RecurrentMask = Literal["batch", "sentence"]
+"""How many masks of recurrent dropout a batch has: one, or one for each sentence."""
 
 Tags = Literal["none", "upos", "xpos"]
 """The column whose tags are embedded."""

@@ -30,7 +30,7 @@ class WordReader(nn.Module):
             self.tags = nn.Embedding(sizes["tags"], config.tag_size)
             inputs += config.tag_size
         self.input_dropout = InputDropout(config.embedding_dropout)
-        self.bilstm = _bilstm(inputs, config)
+        self.bilstm = _bilstm(inputs, config, input_dropout=config.lstm_input_dropout)
         self.size = 2 * config.lstm_size
 
     def forward(self, batch: Batch) -> Tensor:
@@ -59,7 +59,7 @@ class PieceReader(nn.Module):
         self.dropout = SharedDropout(config.encoder_dropout)
         self.bilstm = None
         if config.lstm_layers:
-            self.bilstm = _bilstm(self.size, config)
+            self.bilstm = _bilstm(self.size, config, input_dropout=0.0)  # `dropout` was there
             self.size = 2 * config.lstm_size
 
     def forward(self, batch: Batch) -> Tensor:
@@ -85,11 +85,13 @@ class PieceReader(nn.Module):
         return mixed.float().flatten(0, 1).index_select(0, read.cells)
 
 
-def _bilstm(inputs: int, config: Config) -> BiLSTM:
+def _bilstm(inputs: int, config: Config, *, input_dropout: float) -> BiLSTM:
     return BiLSTM(
         inputs,
         config.lstm_size,
         layers=config.lstm_layers,
         dropout=config.encoder_dropout,
         recurrent_dropout=config.recurrent_dropout,
+        mask_sentences=config.recurrent_dropout_mask == "sentence",
+        input_dropout=input_dropout,
     )
