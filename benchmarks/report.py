@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from treecrf.atomic import replace_file
 from treecrf.cores import usable_cores
 
 
@@ -36,9 +37,7 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
     """Write the whole file or nothing."""
-    temporary = path.with_suffix(path.suffix + ".part")
-    temporary.write_text(json.dumps(content, indent=1) + "\n")
-    temporary.replace(path)
+    replace_file(path, (json.dumps(content, indent=1) + "\n").encode())
     print(f"written: {path}", file=sys.stderr)
 
 

@@ -92,11 +92,15 @@ def test_a_closed_output_is_not_missed_by_what_writes_a_file(tmp_path: Path) -> 
     assert copy.read_bytes() == GOLDEN.read_bytes()
 
 
-@pytest.mark.parametrize(("sent", "said"), [(signal.SIGTERM, ""), (signal.SIGINT, "interrupted\n")])
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [(signal.SIGTERM, ""), (signal.SIGHUP, ""), (signal.SIGINT, "interrupted\n")],
+)
 def test_the_end_by_a_signal_leaves_no_temporary_file(
     sent: signal.Signals, said: str, tmp_path: Path
 ) -> None:
     target = tmp_path / "copy.conllu"
+    target.write_text("old")
     process = subprocess.Popen(
         [sys.executable, "-m", "treecrf", "data", "convert", "-", "-o", str(target)],
         stdin=subprocess.PIPE,
@@ -105,13 +109,14 @@ def test_the_end_by_a_signal_leaves_no_temporary_file(
     )
     with process:
         deadline = time.monotonic() + 30
-        while not os.listdir(tmp_path) and time.monotonic() < deadline:
+        while len(os.listdir(tmp_path)) < 2 and time.monotonic() < deadline:
             time.sleep(0.01)
-        assert os.listdir(tmp_path) != []
+        assert len(os.listdir(tmp_path)) == 2
         process.send_signal(sent)
         assert process.communicate()[1] == said
     assert process.returncode == 128 + sent
-    assert os.listdir(tmp_path) == []
+    assert os.listdir(tmp_path) == [target.name]
+    assert target.read_text() == "old"
 
 
 def test_an_early_interrupt_has_no_traceback() -> None:

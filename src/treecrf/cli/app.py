@@ -5,7 +5,6 @@ Modules of commands are imported here, so they import at their top nothing heavi
 
 import errno
 import io
-import signal
 import sys
 from typing import Annotated, Any
 
@@ -28,6 +27,7 @@ from treecrf.cli import (
 from treecrf.extras import MissingExtraError
 from treecrf.parser.errors import ParserError
 from treecrf.segment.errors import SegmentError
+from treecrf.signals import on_end_signals
 from treecrf.treebank.errors import TreebankError
 
 __all__ = ["app", "main"]
@@ -99,7 +99,7 @@ class _Closed(io.TextIOBase):
 def main() -> None:
     """The console script."""
     # An exit, unlike a signal, passes through `finally`: no temporary file stays.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    on_end_signals(lambda number, _: sys.exit(128 + number))
     if sys.stdout is None:
         sys.stdout = _Closed()
     for stream in (sys.stdout, sys.stderr):

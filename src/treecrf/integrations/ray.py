@@ -16,7 +16,6 @@ from ray.exceptions import RayError
 
 from treecrf.cores import usable_cores
 from treecrf.integrations.shards import Shard, ShardFormat, claim_folder, find_shards, unfinished
-from treecrf.nn.storage import remove_temporary
 from treecrf.parser import ParserError, load
 from treecrf.parser.checkpoint import load_settings
 from treecrf.parser.files import FileOptions, parse_file
@@ -157,7 +156,7 @@ class _Worker:
 
     def _parse(self, shard: Shard) -> tuple[int, str]:
         if shard.deaths >= _DEATHS:
-            remove_temporary(Path(shard.target))
+            shard.clean_up()
             return 0, f"{shard.source}: {_DEATHS} workers died over it; is there memory enough?"
         count = 0
 
@@ -168,12 +167,13 @@ class _Worker:
                 yield sentence
 
         try:
-            self.write(counted(), shard.target)
+            with shard.attempt():
+                self.write(counted(), shard.target)
         except (TreebankError, ParserError, SegmentError) as error:
             return count, str(error)
         except OSError as error:
             return count, f"{error.filename or shard.source}: {error.strerror or error}"
-        remove_temporary(Path(shard.target))  # of workers that died over this file
+        shard.clean_up()  # of workers that died over this file
         return count, ""
 
 

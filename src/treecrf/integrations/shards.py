@@ -1,14 +1,15 @@
 """The files of a corpus: where each one's trees go, and which are there already."""
 
+import contextlib
 import glob
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from treecrf.nn.storage import remove_temporary, replace_file
+from treecrf.atomic import all_beside, beside, remove_temporary, replace_file
 from treecrf.parser import checkpoint
 from treecrf.parser.errors import ParserError
 from treecrf.parser.files import FileOptions
@@ -18,6 +19,7 @@ __all__ = ["Shard", "ShardFormat", "claim_folder", "find_shards", "unfinished"]
 ShardFormat: TypeAlias = Literal["conllu", "json"]
 
 _CLAIM = ".treecrf.json"
+_ATTEMPT = ".attempt"
 _SUFFIXES = (".conllu", ".conll", ".txt", ".jsonl", ".ndjson", ".parquet")
 
 
@@ -38,9 +40,27 @@ class Shard:
 
     @property
     def deaths(self) -> int:
-        """How many workers have died over it: each has left what it was writing."""
-        target = Path(self.target)
-        return len(list(target.parent.glob(f".{glob.escape(target.name)}.????????.tmp")))
+        """How many workers have died over it: each has left the mark of its attempt."""
+        return len(self._marks())
+
+    @contextlib.contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Mark that a worker is parsing it; the mark of one that is killed stays."""
+        mark = beside(Path(self.target), _ATTEMPT)
+        mark.touch()
+        try:
+            yield
+        finally:
+            mark.unlink(missing_ok=True)
+
+    def clean_up(self) -> None:
+        """Remove what killed workers have left of it."""
+        for path in self._marks():
+            path.unlink(missing_ok=True)
+        remove_temporary(Path(self.target))
+
+    def _marks(self) -> list[Path]:
+        return all_beside(Path(self.target), _ATTEMPT)
 
 
 def find_shards(patterns: Sequence[str], output: Path, *, format: ShardFormat) -> list[Shard]:
@@ -109,11 +129,10 @@ def claim_folder(output: Path, model: Path, *, options: FileOptions, format: Sha
 def unfinished(shards: Sequence[Shard]) -> list[Shard]:
     """Those that are still to do, the largest first, so that no worker is left with it at the end.
 
-    What a killed worker has left of them is removed, and so would be what another run is writing:
-    a folder is for one at a time.
+    What killed workers have left of them is removed. A folder is for one run at a time.
     """
     left = [shard for shard in shards if not shard.done]
     for shard in left:
         Path(shard.target).parent.mkdir(parents=True, exist_ok=True)
-        remove_temporary(Path(shard.target))
+        shard.clean_up()
     return sorted(left, key=lambda shard: -os.path.getsize(shard.source))

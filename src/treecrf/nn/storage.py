@@ -1,8 +1,6 @@
 """Weights and other files of models on disk: safetensors, written whole or not at all."""
 
-import glob
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -10,30 +8,13 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-__all__ = ["StorageError", "load_tensors", "remove_temporary", "replace_file", "save_tensors"]
+from treecrf.atomic import replace_file
+
+__all__ = ["StorageError", "load_tensors", "save_tensors"]
 
 
 class StorageError(ValueError):
     """A file that is not what it should be; each layer above makes it an error of its own."""
-
-
-def replace_file(path: Path, *parts: bytes | memoryview) -> None:
-    """Write a file so that the path has the old content or the new, never a part of it."""
-    temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.writelines(parts)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def remove_temporary(path: Path) -> None:
-    """Remove what is left of a file that was being written when the process was killed."""
-    for temporary in path.parent.glob(f".{glob.escape(path.name)}.????????.tmp"):
-        temporary.unlink(missing_ok=True)
 
 
 def save_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:

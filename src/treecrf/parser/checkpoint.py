@@ -1,6 +1,5 @@
 """Model folders and checkpoints on disk: safetensors, TOML and JSON, whole or not at all."""
 
-import glob
 import hashlib
 import json
 import os
@@ -11,8 +10,9 @@ from typing import Any
 
 from torch import Tensor
 
+from treecrf.atomic import all_beside, beside, copy_modes, replace_file
 from treecrf.nn.compact import Stored, compacted, restored, shards
-from treecrf.nn.storage import StorageError, load_tensors, replace_file, save_tensors
+from treecrf.nn.storage import StorageError, load_tensors, save_tensors
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.presets import load_config
@@ -109,9 +109,11 @@ def save_model(
     What else is in its folder stays.
     """
     folder = Path(os.path.realpath(folder))  # through a link to the folder it names
-    temporary = folder.with_name(f".{folder.name}.{os.urandom(4).hex()}.tmp")
+    temporary = beside(folder, ".tmp")
     old = temporary.with_suffix(".old")
     try:
+        if folder.exists():
+            temporary.mkdir(0o700)  # what it replaces may be for its owner alone
         save_settings(temporary, config, vocabulary, vectors=vectors, pretrained=pretrained)
         save_weights(temporary, weights)
         if segmenter is not None:
@@ -119,6 +121,7 @@ def save_model(
         if folder.exists():
             _check_folder(folder)  # nothing but a model is replaced
             _copy_others(folder, temporary)
+            copy_modes(folder, temporary)
             folder.rename(old)
         temporary.rename(folder)
     finally:
@@ -217,7 +220,7 @@ def _check_folder(folder: Path) -> None:
     missing = [name for name in (CONFIG, VOCABULARY, WEIGHTS) if not (folder / name).is_file()]
     if not folder.is_dir():
         # Killed between its two last steps, `save_model` leaves the old folder under this name.
-        aside = list(folder.parent.glob(f".{glob.escape(folder.name)}.????????.old"))
+        aside = all_beside(folder, ".old")
         if aside and not folder.exists():
             raise ParserError(
                 f"{folder}: saving was cut short, and the model that was there is now "

@@ -11,9 +11,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from treecrf.atomic import replace_file
 from treecrf.extras import needs_extra
 from treecrf.nn.huggingface import HuggingFaceEncoder, HuggingFacePieces
-from treecrf.nn.storage import replace_file
 from treecrf.nn.transformer import BertEncoder, BertShape, bert_weights
 from treecrf.nn.wordpiece import WordPieces
 from treecrf.parser.errors import ParserError

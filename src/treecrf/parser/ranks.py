@@ -15,6 +15,7 @@ from torch import Tensor, distributed
 from treecrf.ops.numba.threads import balanced_split
 from treecrf.parser.errors import ParserError
 from treecrf.parser.forms import Integers
+from treecrf.signals import on_end_signals
 
 __all__ = ["ALONE", "LostRankError", "Ranks", "joined"]
 
@@ -125,7 +126,7 @@ def joined(device: str) -> Iterator[tuple[Ranks, str]]:
     own = _own_device(device)
     # Whoever waits for a process that has ended is in compiled code, where no handler of Python's
     # is called: it has to end when torchrun tells it to.
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    on_end_signals(signal.SIG_DFL)
     on_gpu = own.type == "cuda"
     if on_gpu:
         torch.cuda.set_device(own)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from treecrf.nn.storage import remove_temporary
+from treecrf.atomic import copy_modes, remove_temporary
 from treecrf.parser.checkpoint import CONFIG, ENCODER, FILES, READY, SHARDS
 
 __all__ = ["clean_up", "remove_model", "replacing"]
@@ -24,8 +24,9 @@ def replacing(folder: Path) -> Iterator[Path]:
     clean_up(folder)
     new = folder / f".{os.urandom(4).hex()}.new"
     try:
-        new.mkdir()
+        new.mkdir(0o700)  # what it replaces may be for its owner alone
         yield new
+        copy_modes(folder, new)
         ready = new.rename(new.with_suffix(READY))
     finally:
         shutil.rmtree(new, ignore_errors=True)

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from treecrf.atomic import replace_file
 from treecrf.nn.single_threads import run_on_one_thread
-from treecrf.nn.storage import StorageError, load_tensors, replace_file, save_tensors
+from treecrf.nn.storage import StorageError, load_tensors, save_tensors
 from treecrf.segment.assembly import Assembly, Scores
 from treecrf.segment.blocks import Block, cut_blocks, cut_windows
 from treecrf.segment.characters import Alphabet, CharacterClass, Codes, as_read, classes_of

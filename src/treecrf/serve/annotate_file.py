@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from treecrf.nn.storage import remove_temporary
+from treecrf.atomic import remove_temporary
 from treecrf.serve.annotate_lock import FileLock
 from treecrf.treebank import Sentence, TreebankError, read_conllu
 from treecrf.treebank.files import open_target

@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 from typing import IO
 
+from treecrf.atomic import hidden
 from treecrf.treebank import TreebankError
 
 __all__ = ["FileLock"]
@@ -15,7 +16,7 @@ class FileLock:
 
     def __init__(self, path: Path) -> None:
         """Take the lock, or say why that cannot be."""
-        self._place = path.with_name(f".{path.name}.lock")
+        self._place = path.with_name(hidden(path, 5) + ".lock")
         self._file = self._taken(path)
         while not self._is_in_place():  # the process that had it has just removed it
             self._file.close()

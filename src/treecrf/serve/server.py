@@ -3,7 +3,6 @@
 import contextlib
 import ipaddress
 import os
-import signal
 import socket
 import sys
 from collections.abc import Collection, Sequence
@@ -16,6 +15,7 @@ import treecrf
 from treecrf.parser import Parser, ParserError
 from treecrf.parser.bundled import DEFAULT
 from treecrf.serve.middleware import KnownHosts
+from treecrf.signals import on_end_signals
 
 __all__ = ["load_models", "run_server"]
 
@@ -45,7 +45,7 @@ def load_models(named: Sequence[str], *, device: str) -> dict[str, Parser]:
 def run_server(
     app: ASGIApp, *, host: str, port: int, allowed_hosts: Collection[str] | None = None
 ) -> None:
-    """Serve until SIGTERM or Ctrl-C; what is in hand then is finished first.
+    """Serve until SIGTERM, SIGHUP or Ctrl-C; what is in hand then is finished first.
 
     On the loopback it answers to names of the loopback and to `allowed_hosts`, which are None where
     the user has no way to give any.
@@ -64,11 +64,12 @@ def run_server(
     server = _Server(config, said=f"serving at http://{shown}:{port}")
 
     def end(*_: object) -> None:
-        """Do no more where the server has ended in order and sends itself the signal again."""
+        """Ask the server to end; once it has ended it sends itself the signal again."""
         if not server.started:
             sys.exit(0)
+        server.should_exit = True
 
-    signal.signal(signal.SIGTERM, end)
+    on_end_signals(end)
     server.run(sockets=[listener])
 
 

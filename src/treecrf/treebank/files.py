@@ -2,18 +2,16 @@
 
 import codecs
 import contextlib
+import errno
 import gzip
 import io
 import os
-import re
-import shutil
-import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import IO, TypeAlias, cast
 
+from treecrf.atomic import naming, open_replacing
 from treecrf.treebank.errors import TreebankError
 
 __all__ = [
@@ -35,7 +33,6 @@ _CHUNK = 1 << 18
 _LONGEST_LINE = 1 << 24
 _GZIP_MAGIC = b"\x1f\x8b"
 _STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-_DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})|/dev/stderr")
 
 
 @contextlib.contextmanager
@@ -203,67 +200,40 @@ def open_target(target: File) -> Iterator[Callable[[str], object]]:
         if sys.stdout is None:
             raise TreebankError("standard output is closed")
         sys.stdout.flush()
-        yield _writer(getattr(sys.stdout, "buffer", sys.stdout))
-        sys.stdout.flush()
-    elif not _is_replaceable(target):
-        with _open_as_it_is(target) as file:
-            yield _writer(file)
+        yield _named(_writer(getattr(sys.stdout, "buffer", sys.stdout)), "standard output")
+        with naming("standard output"):
+            sys.stdout.flush()
     else:
-        path = Path(os.path.realpath(target))  # through a link to the file it names
-        temporary = path.with_name(f".{path.name}.{os.urandom(4).hex()}.tmp")
-        try:
-            with _create(temporary, target) as file:
-                if path.suffix == ".gz":
-                    # No name and time in it: the same sentences give the same bytes.
-                    with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
-                        yield _writer(cast(IO[bytes], packed))
-                else:
-                    yield _writer(file)
-                file.flush()
-                os.fsync(file.fileno())
-            if path.exists():
-                shutil.copymode(path, temporary)
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
+        with open_replacing(target) as file:
+            if _is_packed(os.fspath(target)):
+                # No name and time in it: the same sentences give the same bytes.
+                with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+                    yield _writer(cast(IO[bytes], packed))
+            else:
+                yield _writer(file)
 
 
-def _is_replaceable(target: str | os.PathLike[str]) -> bool:
-    """Whether this is the path of a file, there or not: a device or a pipe has nothing to keep."""
-    name = os.fspath(target)
-    if not name or name.startswith("/proc/") or _DESCRIPTOR.fullmatch(name):
-        return False
-    try:
-        # Not of its real path: the links under /proc name pipes that are no paths.
-        return stat.S_ISREG(os.stat(target).st_mode)
-    except OSError:
-        return True
-
-
-def _open_as_it_is(target: str | os.PathLike[str]) -> IO[bytes]:
-    descriptor = _DESCRIPTOR.fullmatch(os.fspath(target))
-    if descriptor is None:
-        return open(target, "wb")
-    try:
-        # Opened by its name, a log that the shell appends to would be emptied.
-        return open(os.dup(int(descriptor[1] or 2)), "wb")
-    except OSError as error:
-        error.filename = os.fspath(target)
-        raise
-
-
-def _create(temporary: Path, target: str | os.PathLike[str]) -> IO[bytes]:
-    try:
-        return open(temporary, "xb")
-    except OSError as error:
-        error.filename = os.fspath(target)  # the name that the user knows
-        raise
+def _is_packed(name: str) -> bool:
+    """Whether a path, or what a link names, is that of a gzip file; a descriptor takes bytes."""
+    return not name.startswith(("/dev/", "/proc/")) and os.path.realpath(name).endswith(".gz")
 
 
 def _writer(file: IO[bytes] | IO[str]) -> Callable[[str], object]:
     if hasattr(file, "encoding"):
         return file.write  # type: ignore[return-value]
     return lambda text: file.write(_encode(text))  # type: ignore[arg-type]
+
+
+def _named(write: Callable[[str], object], name: str) -> Callable[[str], object]:
+    def named(text: str) -> object:
+        try:
+            return write(text)
+        except OSError as error:
+            if error.errno != errno.EBADF:  # which says itself what is closed
+                error.filename = name
+            raise
+
+    return named
 
 
 def _encode(text: str) -> bytes:

@@ -7,9 +7,9 @@ import numpy as np
 import torch
 
 import treecrf
+from treecrf.atomic import replace_file
 from treecrf.integrations.onnx.network import scorer_graph
 from treecrf.integrations.onnx.runtime import FORMAT, GRAPH, GraphScorer
-from treecrf.nn.storage import replace_file
 from treecrf.parser.batch import Batch, make_batch
 from treecrf.parser.bundled import BUNDLED, model_folder
 from treecrf.parser.checkpoint import model_digest
