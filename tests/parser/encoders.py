@@ -45,15 +45,34 @@ def save_byte_pieces(folder: Path, **special: str) -> int:
     return len(pieces)
 
 
-def make_roberta(folder: Path) -> Path:
-    """A RoBERTa, whose pieces are bytes and whose positions begin at 2."""
+KINDS = ("Roberta", "MPNet", "DebertaV2", "ModernBert")
+"""Encoders that are read through transformers."""
+# What they have in common with the models that people use.
+_SETTINGS = {
+    "DebertaV2": {"relative_attention": True, "position_buckets": 4, "norm_rel_ebd": "layer_norm"},
+    "ModernBert": {"pad_token_id": 1, "bos_token_id": 0, "eos_token_id": 2}
+    | {"cls_token_id": 0, "sep_token_id": 2},
+}
+
+
+def make_encoder(
+    folder: Path, kind: str, *, stored: torch.dtype = torch.float32, **settings: object
+) -> Path:
+    """An encoder of `KINDS` whose pieces are bytes, with its weights stored in this precision."""
     import transformers
 
     pieces = save_byte_pieces(folder)
     torch.manual_seed(1)
-    config = transformers.RobertaConfig(vocab_size=pieces, **SIZES)
-    transformers.RobertaModel(config).save_pretrained(folder)
+    make_config = getattr(transformers, f"{kind}Config")
+    config = make_config(vocab_size=pieces, **SIZES | _SETTINGS.get(kind, {}) | settings)
+    model = getattr(transformers, f"{kind}Model")(config)
+    model.to(stored).save_pretrained(folder)
     return folder
+
+
+def make_roberta(folder: Path) -> Path:
+    """A RoBERTa, whose pieces are bytes and whose positions begin at 2."""
+    return make_encoder(folder, "Roberta")
 
 
 def config_for(encoder: Path, **changes: object) -> Config:

@@ -6,7 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-__all__ = ["HuggingFaceEncoder", "HuggingFacePieces"]
+__all__ = ["CODE_FILES", "HuggingFaceEncoder", "HuggingFacePieces", "names_code"]
+
+CODE_FILES = ("config.json", "tokenizer_config.json")
+"""The files that may name Python code for transformers to run."""
 
 
 class HuggingFaceEncoder(nn.Module):
@@ -16,12 +19,17 @@ class HuggingFaceEncoder(nn.Module):
         super().__init__()
         from transformers import AutoConfig, AutoModel
 
-        config: Any = AutoConfig.from_pretrained(folder)
+        config: Any = AutoConfig.from_pretrained(folder, trust_remote_code=False)
         for name, value in config.to_dict().items():
             # Each family has its own names for them: hidden_dropout_prob, attention_dropout, ...
-            if "dropout" in name and isinstance(value, float):
+            # One that is 0 stays so: the encoder was trained without it.
+            if "dropout" in name and isinstance(value, float) and value:
                 setattr(config, name, dropout)
-        self.model: Any = AutoModel.from_config(config)
+        # The file may name the precision that the weights are stored in, which is no precision to
+        # train in: Adam's squares of gradients would be 0.
+        self.model: Any = AutoModel.from_config(
+            config, dtype=torch.float32, trust_remote_code=False
+        ).float()
         if hasattr(self.model, "pooler"):
             self.model.pooler = None  # it is for whole texts, and would never be trained
 
@@ -41,7 +49,7 @@ class HuggingFacePieces:
         # Words stand inside a text: their first piece is that of a word after a space, and one that
         # is written as a special piece is none.
         self.tokenizer: Any = AutoTokenizer.from_pretrained(
-            folder, add_prefix_space=True, split_special_tokens=True
+            folder, add_prefix_space=True, split_special_tokens=True, trust_remote_code=False
         )
         self.limit = limit
         self.longest = longest
@@ -56,6 +64,20 @@ class HuggingFacePieces:
             [word], is_split_into_words=True, add_special_tokens=False
         )["input_ids"]
         return pieces[: self.limit] or [self.unknown]
+
+
+def names_code(description: object) -> bool:
+    """Whether one of `CODE_FILES` names code, at any depth."""
+    left = [description]
+    while left:
+        item = left.pop()
+        if isinstance(item, dict):
+            if item.get("auto_map"):
+                return True
+            left += item.values()
+        elif isinstance(item, list):
+            left += item
+    return False
 
 
 def _first(*numbers: int | None) -> int:

@@ -40,12 +40,20 @@ class BertShape:
 class BertEncoder(nn.Module):
     """Layers of self-attention over pieces of words."""
 
-    def __init__(self, shape: BertShape, *, dropout: float) -> None:
+    def __init__(
+        self, shape: BertShape, *, dropout: float, attention_dropout: float | None = None
+    ) -> None:
+        """`attention_dropout` drops attention weights; without it, at the rate of the rest."""
         super().__init__()
+        if attention_dropout is None:
+            attention_dropout = dropout
         self.pieces = nn.Embedding(shape.vocabulary, shape.size)
         self.positions = nn.Embedding(shape.positions, shape.size)
         self.norm = nn.LayerNorm(shape.size, shape.epsilon)
-        self.layers = nn.ModuleList(BertLayer(shape, dropout=dropout) for _ in range(shape.layers))
+        self.layers = nn.ModuleList(
+            BertLayer(shape, dropout=dropout, attention_dropout=attention_dropout)
+            for _ in range(shape.layers)
+        )
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, pieces: Tensor, lengths: Tensor) -> list[Tensor]:
@@ -84,10 +92,10 @@ class BertEncoder(nn.Module):
 class BertLayer(nn.Module):
     """Attention, then a feed-forward network, each added to its input and normalised."""
 
-    def __init__(self, shape: BertShape, *, dropout: float) -> None:
+    def __init__(self, shape: BertShape, *, dropout: float, attention_dropout: float) -> None:
         super().__init__()
         self.heads = shape.heads
-        self.rate = dropout
+        self.attention_dropout = attention_dropout
         self.queries_keys_values = nn.Linear(shape.size, 3 * shape.size)
         self.attended = nn.Linear(shape.size, shape.size)
         self.attention_norm = nn.LayerNorm(shape.size, shape.epsilon)
@@ -101,8 +109,9 @@ class BertLayer(nn.Module):
         windows, pieces, size = states.shape
         projected = self.queries_keys_values(states).view(windows, pieces, 3, self.heads, -1)
         query, key, value = projected.permute(2, 0, 3, 1, 4)  # each [window, head, piece, feature]
+        rate = self.attention_dropout if self.training else 0.0
         attended = functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=seen, dropout_p=self.rate if self.training else 0.0
+            query, key, value, attn_mask=seen, dropout_p=rate
         )
         return self._after(states, attended.transpose(1, 2).reshape(windows, pieces, size))
 
@@ -132,11 +141,11 @@ class BertLayer(nn.Module):
 def bert_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """The weights of a BERT under the names that `BertEncoder` has for them."""
     weights = {name.removeprefix("bert."): tensor for name, tensor in weights.items()}
-    kind = weights["embeddings.token_type_embeddings.weight"][0]
+    kind = weights["embeddings.token_type_embeddings.weight"][0].float()
     renamed = {
         "pieces.weight": weights["embeddings.word_embeddings.weight"],
         # Each text is of the first of BERT's two kinds, so its vector is part of every position.
-        "positions.weight": weights["embeddings.position_embeddings.weight"] + kind,
+        "positions.weight": weights["embeddings.position_embeddings.weight"].float() + kind,
         "norm.weight": weights["embeddings.LayerNorm.weight"],
         "norm.bias": weights["embeddings.LayerNorm.bias"],
     }

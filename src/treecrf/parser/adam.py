@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from treecrf.parser.errors import ParserError
+
 __all__ = ["Adam"]
 
 
@@ -26,6 +28,12 @@ class Adam:
         clip: float,
     ) -> None:
         """With a rate for each parameter; `clip` is the longest gradient, 0 for no limit."""
+        for weights in parameters:
+            if weights.dtype not in (torch.float32, torch.float64):
+                raise ParserError(
+                    f"weights in {str(weights.dtype).removeprefix('torch.')} cannot be trained, "
+                    "because squares of small gradients are 0 in it: convert them to float32"
+                )
         self.parameters = list(parameters)
         self.betas = betas
         self.epsilon = epsilon

@@ -68,7 +68,9 @@ class Config(Settings):
     recurrent_dropout_mask: RecurrentMask = setting(
         "batch", "its masks: one for a whole batch, or one for each sentence (slower)"
     )
-    transformer_dropout: float = setting(0.1, "inside the transformer", least=0, below=1)
+    transformer_dropout: float = setting(
+        0.1, "inside the transformer, where it was pretrained with some", least=0, below=1
+    )
     mlp_dropout: float = setting(0.33, "the vectors that are scored", least=0, below=1)
 
     learning_rate: float = setting(2e-3, "at the start", least=0)

@@ -4,7 +4,7 @@ import copy
 import re
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from treecrf.parser.adam import Adam
 from treecrf.parser.config import Config
@@ -14,7 +14,8 @@ __all__ = ["Optimisation"]
 
 
 _TRANSFORMER = "reader.transformer."
-_LAYER = re.compile(rf"^{re.escape(_TRANSFORMER)}.*?layers?\.(\d+)\.")
+# The first number in the name of a weight is that of its layer: layers.3., encoder.layer.3., h.3.
+_LAYER = re.compile(r"\.(\d+)\.")
 
 
 class Optimisation:
@@ -94,22 +95,40 @@ def _copied(scorer: Scorer) -> Scorer:
 
 
 def _rates(scorer: Scorer, config: Config) -> list[float]:
-    """How fast each of the weights learns: the lower a layer of a transformer, the slower."""
-    layers = [
-        int(match[1])
-        for name, _ in scorer.named_parameters()
-        if (match := _LAYER.search(name)) is not None
-    ]
-    top = max(layers, default=-1) + 1
+    """Learning rates of the parameters: the lower a layer of a transformer, the slower."""
+    depths = _depths(scorer)
+    top = max(depths.values(), default=0)
     rates = []
     for name, _ in scorer.named_parameters():
         rate = config.learning_rate
-        if name.startswith(_TRANSFORMER):
-            match = _LAYER.search(name)
-            depth = int(match[1]) + 1 if match is not None else 0
-            rate = config.transformer_learning_rate * config.layer_decay ** (top - depth)
+        if name in depths:
+            rate = config.transformer_learning_rate * config.layer_decay ** (top - depths[name])
         rates.append(rate)
     return rates
+
+
+def _depths(scorer: Scorer) -> dict[str, int]:
+    """The layer of each weight of a transformer, from 1; 0 is below the first.
+
+    Modules stand in the order in which they read, so that what comes after the layers, such as a
+    last norm, is as high as the last of them. Embeddings there are for positions, which every layer
+    reads, and so is what comes after them: they are below the layers.
+    """
+    names = [name for name, _ in scorer.named_parameters() if name.startswith(_TRANSFORMER)]
+    embeddings = {
+        name for name, module in scorer.named_modules() if isinstance(module, nn.Embedding)
+    }
+    depths: dict[str, int] = {}
+    above = 0
+    for name in names:
+        layer = _LAYER.search(name)
+        if layer is not None:
+            above = depths[name] = int(layer[1]) + 1
+            continue
+        if name.rpartition(".")[0] in embeddings:
+            above = 0
+        depths[name] = above
+    return depths
 
 
 def _load(scorer: Scorer, tensors: dict[str, Tensor], prefix: str) -> None:

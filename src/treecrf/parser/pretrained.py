@@ -3,6 +3,7 @@
 import json
 import tempfile
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,7 +14,12 @@ from torch import Tensor, nn
 
 from treecrf.atomic import replace_file
 from treecrf.extras import needs_extra
-from treecrf.nn.huggingface import HuggingFaceEncoder, HuggingFacePieces
+from treecrf.nn.huggingface import (
+    CODE_FILES,
+    HuggingFaceEncoder,
+    HuggingFacePieces,
+    names_code,
+)
 from treecrf.nn.transformer import BertEncoder, BertShape, bert_weights
 from treecrf.nn.wordpiece import WordPieces
 from treecrf.parser.errors import ParserError
@@ -45,6 +51,7 @@ class Pretrained:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        _refuse_code(folder, str(folder))
         self.config = _read_json(folder / "config.json")
         self.native = _is_bert(folder, self.config)
         self.files = {path.name: path.read_bytes() for path in self._described()}
@@ -64,7 +71,14 @@ class Pretrained:
     def make(self, *, dropout: float) -> nn.Module:
         """The encoder, with weights at random."""
         if self.native:
-            return BertEncoder(BertShape.from_transformers(self.config), dropout=dropout)
+            # As in other encoders, dropout that is 0 in the description stays so.
+            return BertEncoder(
+                BertShape.from_transformers(self.config),
+                dropout=dropout if self.config.get("hidden_dropout_prob", 1) else 0.0,
+                attention_dropout=(
+                    dropout if self.config.get("attention_probs_dropout_prob", 1) else 0.0
+                ),
+            )
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "config.json").write_bytes(self.files["config.json"])
             return HuggingFaceEncoder(Path(folder), dropout=dropout)
@@ -97,8 +111,8 @@ class Pretrained:
         vocabulary, size = read_vocabulary(self.folder), int(self.config["vocab_size"])
         if len(vocabulary) > size:  # an encoder may have spare places, but no fewer than pieces
             raise ParserError(
-                f"vocab.txt has {len(vocabulary):,} pieces where config.json has a vocab_size of "
-                f"{size:,}; take both files from one encoder"
+                f"{self.folder}: vocab.txt has {len(vocabulary):,} pieces where config.json has a "
+                f"vocab_size of {size:,}; take both files from one encoder"
             )
         lowercase = bool(tokenizer.get("do_lower_case", True))
         return WordPieces(vocabulary, lowercase=lowercase, limit=_MOST_PIECES, longest=self.longest)
@@ -115,6 +129,8 @@ def load_pretrained(folder: Path) -> Pretrained:
     try:
         with needs_extra("transformers", f"the encoder {folder}"):
             return Pretrained(folder)
+    except ParserError:
+        raise
     except (OSError, ValueError, KeyError) as error:
         raise ParserError(f"{folder}: not an encoder that can be read: {error}") from None
 
@@ -125,6 +141,8 @@ def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
     The names of the weights are those of the module that `Pretrained.make` gives.
     """
     source = Path(name)
+    if source.is_dir():
+        _refuse_code(source, name)
     if source.is_dir() and _is_bert(source, _read_json(source / "config.json")):
         path = source / "model.safetensors"
         try:
@@ -136,11 +154,18 @@ def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
         from transformers import AutoModel, AutoTokenizer
     try:
         with tempfile.TemporaryDirectory() as folder:
+            if not source.is_dir():
+                _refuse_code(_description(name), name)
             model, found = AutoModel.from_pretrained(
-                name, output_loading_info=True, ignore_mismatched_sizes=True
+                name,
+                dtype=torch.float32,
+                output_loading_info=True,
+                ignore_mismatched_sizes=True,
+                trust_remote_code=False,
             )
             model.config.save_pretrained(folder)
-            AutoTokenizer.from_pretrained(name).save_pretrained(folder)
+            tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+            tokenizer.save_pretrained(folder)
             pretrained = load_pretrained(Path(folder))
     except ParserError:
         raise
@@ -172,6 +197,29 @@ def take_encoder_weights(encoder: nn.Module, weights: Mapping[str, Tensor], name
                 f"weights have {found}; take both files from one encoder"
             )
         own.copy_(value)
+
+
+def _description(name: str) -> Path:
+    """The folder in which the files of an encoder by this name are kept, after a download."""
+    from transformers.utils.hub import cached_file
+
+    config, *others = CODE_FILES
+    path = cached_file(name, config)
+    assert path is not None  # else it raises an error
+    for file in others:
+        with suppress(OSError):  # an encoder may do without
+            cached_file(name, file)
+    return Path(path).parent
+
+
+def _refuse_code(folder: Path, name: str) -> None:
+    """An error where an encoder cannot be read without Python code that comes with it."""
+    files = [folder / file for file in CODE_FILES if (folder / file).is_file()]
+    if any(names_code(_read_json(file)) for file in files):
+        raise ParserError(
+            f"{name}: this encoder needs code of its own (auto_map in {' or '.join(CODE_FILES)}), "
+            "which treecrf does not run; take another encoder"
+        )
 
 
 def _is_bert(folder: Path, config: dict[str, Any]) -> bool:

@@ -1,0 +1,130 @@
+"""Encoders that bring code of their own are refused, whatever standard input says."""
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.running import COMMAND, ENVIRONMENT, problem
+from tests.parser.encoders import config_for, make_bert, make_roberta
+from tests.parser.test_setup import set_up_in
+from treecrf.parser.train import train
+
+pytest.importorskip("transformers")
+pytest.importorskip("tokenizers")
+
+REFUSED = "this encoder needs code of its own (auto_map in config.json or tokenizer_config.json)"
+
+
+@pytest.fixture(scope="module")
+def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_roberta(tmp_path_factory.mktemp("roberta"))
+
+
+@pytest.fixture(scope="module")
+def trained(roberta: Path, treebank: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model that reads with it."""
+    folder = tmp_path_factory.mktemp("trained") / "model"
+    small = folder.parent / "small.conllu"
+    text = (treebank / "dev.conllu").read_text().split("\n\n")[0]
+    small.write_text(text + "\n\n")
+    train(set_up_in(folder, small, config_for(roberta)), folder)
+    return folder
+
+
+def change(path: Path, changes: dict[str, Any]) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+
+
+def own_config(folder: Path) -> None:
+    maps = {"AutoConfig": "code.Mine", "AutoModel": "code.Mine"}
+    change(folder / "config.json", {"model_type": "mine", "auto_map": maps})
+
+
+def own_model(folder: Path) -> None:
+    change(folder / "config.json", {"auto_map": {"AutoModel": "code.Mine"}})
+
+
+def own_tokenizer(folder: Path) -> None:
+    maps = {"AutoTokenizer": ["code.Mine", None]}
+    change(folder / "tokenizer_config.json", {"tokenizer_class": "Mine", "auto_map": maps})
+
+
+def own_part(folder: Path) -> None:
+    part = {"model_type": "mine", "auto_map": {"AutoConfig": "code.Mine"}}
+    change(folder / "config.json", {"parts": [{"text_config": part}]})
+
+
+CODE = [own_config, own_model, own_tokenizer, own_part]
+
+
+def add_code(folder: Path, how: Callable[[Path], None]) -> Path:
+    """Code that leaves a file behind when it runs, and what makes transformers run it."""
+    marker = folder / "it-ran"
+    (folder / "code.py").write_text(
+        f"open({str(marker)!r}, 'w').close()\n"
+        "from transformers import RobertaConfig\n"
+        "class Mine(RobertaConfig):\n    model_type = 'mine'\n"
+    )
+    how(folder)
+    return marker
+
+
+@pytest.mark.parametrize("how", CODE)
+def test_a_model_that_brings_code_does_not_parse(
+    how: Callable[[Path], None], trained: Path, tmp_path: Path
+) -> None:
+    model = Path(shutil.copytree(trained, tmp_path / "model"))
+    marker = add_code(model / "encoder", how)
+    found = problem("parse", "-", "--model", model, "--input", "tokens", stdin="y\ny\ny\n")
+    assert found.startswith(f"{model / 'encoder'}: {REFUSED}, which treecrf does not run")
+    assert not marker.exists()
+
+
+@pytest.mark.parametrize("how", CODE)
+@pytest.mark.parametrize("kind", ["bert", "roberta"])
+def test_an_encoder_that_brings_code_is_not_trained(
+    kind: str, how: Callable[[Path], None], treebank: Path, roberta: Path, tmp_path: Path
+) -> None:
+    encoder = tmp_path / "encoder"
+    make_bert(encoder) if kind == "bert" else shutil.copytree(roberta, encoder)
+    marker = add_code(encoder, how)
+    data = ("--train", treebank / "dev.conllu", "--dev", treebank / "dev.conllu")
+    settings = ("--set", "encoder=transformer", "--set", f"transformer={encoder}")
+    options = ("--config", "tiny", "--out", tmp_path / "model")
+    found = problem("train", *data, *settings, *options, stdin="y\ny\ny\n")
+    assert found.startswith(f"{encoder}: {REFUSED}, which treecrf does not run")
+    assert not marker.exists()
+    assert not (tmp_path / "model").exists()
+
+
+@pytest.mark.parametrize("how", [own_config, own_tokenizer])
+def test_an_encoder_by_name_that_brings_code_is_not_trained(
+    how: Callable[[Path], None], treebank: Path, roberta: Path, tmp_path: Path
+) -> None:
+    """As the cache of Hugging Face has it, without the network."""
+    kept = tmp_path / "hub" / "models--someone--mine"
+    snapshot = kept / "snapshots" / "0123456789abcdef0123456789abcdef01234567"
+    shutil.copytree(roberta, snapshot)
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text(snapshot.name)
+    marker = add_code(snapshot, how)
+    data = ["--train", str(treebank / "dev.conllu"), "--dev", str(treebank / "dev.conllu")]
+    settings = ["--set", "encoder=transformer", "--set", "transformer=someone/mine"]
+    run = subprocess.run(
+        [*COMMAND, "train", *data, *settings, "--config", "tiny", "--out", str(tmp_path / "model")],
+        env=ENVIRONMENT | {"HF_HUB_CACHE": str(tmp_path / "hub"), "HF_HUB_OFFLINE": "1"},
+        input="y\ny\ny\n",
+        capture_output=True,
+        text=True,
+    )
+    assert run.returncode == 2, run.stderr
+    assert run.stderr.startswith(f"someone/mine: {REFUSED}")
+    assert run.stderr.count("\n") == 1
+    assert not marker.exists()
+    assert os.listdir(tmp_path) == ["hub"]
