@@ -18,7 +18,7 @@ from experiments.treebanks import shared_split
 
 SYSTEMS = (LOC, CRF2O)
 TITLES: dict[Unit, str] = {
-    "dependencies": "a share of each sentence's dependencies",
+    "dependencies": "a share of the dependencies of all sentences",
     "sentences": "a share of the sentences",
 }
 
@@ -44,7 +44,8 @@ def run(options: Options) -> None:
         f"LAS on {split}. {spread_note(options)}",
         SIGNIFICANCE,
         "Which dependencies or sentences are kept follows from the seed; what is kept at one share "
-        "is kept at every larger one.",
+        "is kept at every larger one. The share of dependencies is that of all sentences together, "
+        "to the nearest dependency.",
     ]
     if options.own.same_steps:
         notes.append("With fewer sentences there are more epochs: the number of steps is the same.")

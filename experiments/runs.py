@@ -21,11 +21,22 @@ Unit = Literal["dependencies", "sentences"]
 
 @dataclass(frozen=True, slots=True)
 class Mask:
-    """A share of the training data: of each sentence's dependencies, or of the sentences."""
+    """A share of the training data: of its dependencies, or of its sentences."""
 
     unit: Unit
     keep: float
     seed: int
+
+    @property
+    def training(self) -> dict[str, Any]:
+        """What the masked data follow from.
+
+        Dependencies were once rounded in each sentence: a finished run that does not say how they
+        were drawn is another one.
+        """
+        if self.unit == "sentences":
+            return asdict(self)
+        return asdict(self) | {"drawn": "over the treebank"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +76,7 @@ class Run:
             "train": self.treebank.train.fingerprint,
             "dev": self.treebank.dev.fingerprint,
             "embeddings": None if self.embeddings is None else self.embeddings.fingerprint,
-            "mask": None if self.mask is None else asdict(self.mask),
+            "mask": None if self.mask is None else self.mask.training,
         }
         # Runs that start from nothing are named as they were before there were others.
         if self.init is not None:

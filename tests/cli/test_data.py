@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -28,7 +29,8 @@ def treecrf(
     assert "Traceback" not in result.stderr
     assert result.returncode == code, result.stderr
     if code == 0:
-        assert result.stderr == ""
+        counts = arguments[0] == "mask" and re.fullmatch("kept .* sentences\n", result.stderr)
+        assert counts or result.stderr == ""
     return result
 
 
@@ -176,8 +178,12 @@ def test_project_names_partial_trees_that_cannot_be() -> None:
 
 def test_mask_keeps_a_share() -> None:
     def heads(*options: object) -> list[list[int]]:
-        text = treecrf("mask", GOLDEN, *options).stdout
-        return [item.heads for item in read_conllu(io.StringIO(text))]
+        result = treecrf("mask", GOLDEN, *options)
+        found = [item.heads for item in read_conllu(io.StringIO(result.stdout))]
+        by_sentence = [sum(head >= 0 for head in item) for item in found]
+        assert f"kept {sum(by_sentence)} of " in result.stderr
+        assert f"in {sum(map(bool, by_sentence))} of 4 sentences" in result.stderr
+        return found
 
     some, more = heads("--keep", 0.3), heads("--keep", "0.6", "--unit", "dependencies", "--seed", 1)
     assert [sum(head >= 0 for head in item) for item in some] == [4, 2, 1, 0]

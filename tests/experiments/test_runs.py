@@ -56,6 +56,13 @@ def start_worker(run: Run, store: Store) -> subprocess.Popen[str]:
     return process
 
 
+def test_dependencies_that_were_drawn_otherwise_are_another_run() -> None:
+    """A record from before says not how: it rounded in each sentence. Sentences are as before."""
+    before = {"unit": "dependencies", "keep": 0.1, "seed": 1}
+    assert Mask("dependencies", 0.1, 1).training != before
+    assert Mask("sentences", 0.1, 1).training == before | {"unit": "sentences"}
+
+
 @pytest.fixture
 def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """In this process and in those that it starts: results depend on it in the last bits."""

@@ -26,11 +26,26 @@ def kept(share: float, *, seed: int = 1) -> list[set[int]]:
     return [{token.id for token in item.tokens if token.head >= 0} for item in masked]
 
 
-def test_every_sentence_keeps_the_same_share() -> None:
+def test_the_share_is_that_of_all_and_nearly_of_every_sentence() -> None:
     annotated = [sum(head >= 0 for head in sentence.heads) for sentence in treebank()]
     for share in (0.0, 0.1, 0.3, 0.5, 1.0):
-        for number, words in zip(annotated, kept(share), strict=True):
-            assert abs(len(words) - share * number) <= 0.5
+        by_sentence = kept(share)
+        assert sum(map(len, by_sentence)) == round(share * sum(annotated))
+        for number, words in zip(annotated, by_sentence, strict=True):
+            assert abs(len(words) - share * number) < 1.5
+
+
+@pytest.mark.parametrize("length", [1, 4, 9])
+def test_short_sentences_keep_their_share(length: int) -> None:
+    """Rounded in each sentence, a tenth of four words would be none in all of them."""
+    short = [Sentence(["w"] * length, [0, *range(1, length)]) for _ in range(100)]
+    long = [Sentence(["w"] * 36, [0, *range(1, 36)]) for _ in range(100)]
+    masked = mask_dependencies([*short, *long], 0.1)
+    heads = [sum(head >= 0 for head in sentence.heads) for sentence in masked]
+    assert sum(heads) == 10 * length + 360
+    assert sum(heads[:100]) == pytest.approx(10 * length, abs=15)
+    assert set(heads[:100]) == {0, 1}
+    assert set(heads[100:]) <= {3, 4, 5}
 
 
 def test_what_a_smaller_share_keeps_a_larger_one_keeps() -> None:

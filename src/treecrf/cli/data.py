@@ -185,7 +185,7 @@ def mask(
     keep: Annotated[float, typer.Option(min=0, max=1, help="The share to keep.")],
     unit: Annotated[
         Literal["dependencies", "sentences"],
-        typer.Option(help="Keep this share of each sentence's dependencies, or of the sentences."),
+        typer.Option(help="Keep this share of the dependencies, or of the sentences."),
     ] = "dependencies",
     seed: Annotated[
         int, typer.Option(help="What a seed keeps at one share, it keeps at every larger one.")
@@ -199,21 +199,32 @@ def mask(
     ] = None,
     output: Output = "-",
 ) -> None:
-    """Make partial training data: take heads and their labels away, or whole sentences."""
+    """Make partial training data: take heads and their labels away, or whole sentences.
+
+    A line on standard error says how much was kept.
+    """
     from treecrf.treebank import read_conllu
     from treecrf.treebank.mask import keep_sentences, mask_dependencies
 
-    sentences = read_conllu(file)
+    if unit == "sentences" and encoding not in (None, "none"):
+        raise typer.BadParameter("--unit sentences keeps sentences as they are: no --encoding")
+    sentences = list(read_conllu(file))
     if unit == "sentences":
-        if encoding not in (None, "none"):
-            raise typer.BadParameter("--unit sentences keeps sentences as they are: no --encoding")
-        _write(keep_sentences(sentences, keep, seed=seed), output)
+        kept = keep_sentences(sentences, keep, seed=seed)
     elif encoding == "none":
-        _write(mask_dependencies(sentences, keep, seed=seed, encoding=None), output)
+        kept = mask_dependencies(sentences, keep, seed=seed, encoding=None)
     else:
         lifted = encoding or "head+path"
-        sentences = _not_lifted(sentences, "use --encoding none")
-        _write(mask_dependencies(sentences, keep, seed=seed, encoding=lifted), output)
+        whole = _not_lifted(sentences, "use --encoding none")
+        kept = mask_dependencies(whole, keep, seed=seed, encoding=lifted)
+    _write(kept, output)
+    heads, of_heads = _count_heads(kept), _count_heads(sentences)
+    typer.echo(
+        f"kept {sum(heads):,} of {sum(of_heads):,} dependencies "
+        f"({sum(heads) / max(1, sum(of_heads)):.2%}), in {sum(map(bool, heads)):,} of "
+        f"{len(sentences):,} sentences",
+        err=True,
+    )
 
 
 @app.command()
@@ -270,6 +281,11 @@ def show(
         write_trees(chain([first], chosen), "-", format="tree")
     else:
         write_trees(chain([first], chosen), svg, format="svg")
+
+
+def _count_heads(sentences: "Iterable[Sentence]") -> list[int]:
+    """The annotated heads of each sentence."""
+    return [sum(head >= 0 for head in sentence.heads) for sentence in sentences]
 
 
 def _not_lifted(sentences: "Iterable[Sentence]", advice: str) -> "Iterator[Sentence]":
