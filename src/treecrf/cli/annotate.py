@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treecrf.cli.options import Device, Model
+from treecrf.cli.terminal import say
 from treecrf.extras import needs_extra
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def annotate(
         )
         if not len(sentences):
             raise TreebankError("there are no sentences to annotate", source=corpus)
-        typer.echo(_summary(queue, annotations, longest=LONGEST_ENTROPY))
+        say(_summary(queue, annotations, longest=LONGEST_ENTROPY))
         annotating = Annotating(corpus, sentences, queue, annotations, asking)
         routes = annotate_routes(annotating, limits)
         app = create_app({"model": parser}, limits=limits, routers=[routes])

@@ -3,9 +3,11 @@
 Modules of commands are imported here, so they import at their top nothing heavier than typer.
 """
 
+import contextlib
 import errno
 import io
 import sys
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -24,6 +26,7 @@ from treecrf.cli import (
     serve,
     train,
 )
+from treecrf.cli.terminal import say, visible
 from treecrf.extras import MissingExtraError
 from treecrf.parser.errors import ParserError
 from treecrf.segment.errors import SegmentError
@@ -33,11 +36,28 @@ from treecrf.treebank.errors import TreebankError
 __all__ = ["app", "main"]
 
 
+@contextlib.contextmanager
+def _visible_misuse() -> Iterator[None]:
+    """Have errors about arguments, which may be names of files, quote what a terminal can show."""
+    try:
+        yield
+    except Exception as error:
+        message = getattr(error, "message", None)  # of click, which some versions of typer contain
+        if isinstance(message, str):
+            error.message = visible(message)  # type: ignore[attr-defined]
+        raise
+
+
 class _Group(TyperGroup):
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        with _visible_misuse():
+            return super().make_context(*arguments, **options)
+
     def invoke(self, ctx: Any) -> Any:
         """Turn what a user can put right into one line and exit code 2; the rest is a bug."""
         try:
-            return super().invoke(ctx)
+            with _visible_misuse():
+                return super().invoke(ctx)
         except (TreebankError, ParserError, SegmentError, MissingExtraError) as error:
             problem = str(error)
         except OSError as error:
@@ -46,9 +66,9 @@ class _Group(TyperGroup):
             reason = error.strerror or str(error)
             problem = reason if error.filename is None else f"{error.filename}: {reason}"
         except KeyboardInterrupt:
-            typer.echo("interrupted", err=True)
+            say("interrupted", err=True)
             raise typer.Exit(130) from None
-        typer.echo(problem, err=True)
+        say(problem, err=True)
         raise typer.Exit(2)
 
 
@@ -73,7 +93,7 @@ app.add_typer(data.app, name="data")
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"treecrf {treecrf.__version__}")
+        say(f"treecrf {treecrf.__version__}")
         raise typer.Exit
 
 
@@ -108,5 +128,5 @@ def main() -> None:
     try:
         app(prog_name="treecrf")
     except OSError as error:  # of what is printed before a command runs: --help, --version
-        typer.echo(error.strerror or error, err=True)
+        say(error.strerror or error, err=True)
         sys.exit(2)

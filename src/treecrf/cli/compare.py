@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import typer
 
 from treecrf.cli.score import check_one_stdin, percent
+from treecrf.cli.terminal import say
 from treecrf.treebank.options import Punctuation, Subtypes
 
 __all__ = ["compare"]
@@ -54,6 +55,6 @@ def compare(
     rows += [[name, "-", "-", "-", "-"] for name in comparison.missing]
     print_table(["metric", "A", "B", "B - A", "p"], rows)
     sentences = counted(comparison.sentences, "sentence")
-    typer.echo(f"{sentences}, {counted(rounds, 'round')}, seed {seed}; SIB is its F1")
+    say(f"{sentences}, {counted(rounds, 'round')}, seed {seed}; SIB is its F1")
     for name, reason in comparison.missing.items():
-        typer.echo(f"{name} is empty: {reason}")
+        say(f"{name} is empty: {reason}")

@@ -5,11 +5,12 @@ import contextlib
 import datetime
 import io
 import json
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias, TypeVar
+
+from treecrf.cli.terminal import say, visible, visible_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -45,7 +46,6 @@ _COLOURS: dict["Certainty", str] = {
     "unlikely": "red",
     "unknown": "dim",
 }
-_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f]")
 
 
 def counted(number: int, noun: str) -> str:
@@ -57,7 +57,8 @@ def print_json(value: object) -> None:
     """One JSON value on standard output."""
     # Elsewhere than in UTF-8 a character may become a question mark, and two keys the same one.
     utf8 = codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
-    sys.stdout.write(json.dumps(value, ensure_ascii=not utf8, indent=2) + "\n")
+    text = json.dumps(value, ensure_ascii=not utf8, indent=2)
+    sys.stdout.write(visible_json(text) + "\n")
 
 
 def print_table(
@@ -81,9 +82,9 @@ def print_table(
         title_style="bold",
     )
     for index, column in enumerate(columns):
-        table.add_column(Text(column), justify="right" if index else "left", no_wrap=True)
+        table.add_column(Text(visible(column)), justify="right" if index else "left", no_wrap=True)
     for row in rows:
-        table.add_row(*map(Text, row))
+        table.add_row(*(Text(visible(cell)) for cell in row))
     _console().print(table)
 
 
@@ -107,8 +108,7 @@ def _draw_tree(sentence: "Sentence", console: "Console") -> None:
     from treecrf.treebank.probs import certainty, head_probs, heading
 
     def shown(text: str, style: str) -> Text:
-        # A terminal would do what control characters in a file tell it to.
-        return Text(_CONTROLS.sub("\ufffd", text), style=style)
+        return Text(visible(text), style=style)
 
     if above := heading(sentence):
         console.print(shown(above, "dim"))
@@ -154,11 +154,10 @@ def print_segmenter_epoch(epoch: "SegmenterEpoch") -> None:
     """A line about an epoch of a segmenter."""
     best = "*" if epoch.best_epoch == epoch.epoch else " "
     scores = epoch.scores
-    print(
+    say(
         f"segmenter epoch {epoch.epoch:>3}  loss {epoch.loss:7.4f}  dev sentences "
         f"{100 * scores.sentences.f1:6.2f}  tokens {100 * scores.tokens.f1:6.2f}  words "
-        f"{100 * scores.words.f1:6.2f} {best}  {datetime.timedelta(seconds=round(epoch.seconds))}",
-        flush=True,
+        f"{100 * scores.words.f1:6.2f} {best}  {datetime.timedelta(seconds=round(epoch.seconds))}"
     )
 
 
@@ -178,7 +177,7 @@ def print_training(
 
     prepared = training.prepared
     for warning in prepared.warnings():
-        print(f"warning: {warning}", file=sys.stderr)
+        say(f"warning: {warning}", err=True)
     words = sum(map(len, prepared.sentences))
     notes = [
         f"{number:,} {what}"
@@ -187,18 +186,18 @@ def print_training(
     ]
     extra = f" ({', '.join(notes)})" if notes else ""
     weights = sum(parameter.numel() for parameter in training.scorer.parameters())
-    print(f"train  {counted(len(prepared.sentences), 'sentence')}, {counted(words, 'word')}{extra}")
-    print(f"dev    {counted(len(training.dev), 'sentence')}")
-    print(f"model  {training.config.loss}, {weights / 1e6:.1f}M weights, on {training.device}")
+    say(f"train  {counted(len(prepared.sentences), 'sentence')}, {counted(words, 'word')}{extra}")
+    say(f"dev    {counted(len(training.dev), 'sentence')}")
+    say(f"model  {training.config.loss}, {weights / 1e6:.1f}M weights, on {training.device}")
     if training.vectors is not None:
         known, forms = training.forms_with_vectors()
-        print(f"vectors of {known:,} of the {counted(forms, 'form')} in the training data")
+        say(f"vectors of {known:,} of the {counted(forms, 'form')} in the training data")
         if not known:
-            print("warning: none of its forms is among the word vectors", file=sys.stderr)
+            say("warning: none of its forms is among the word vectors", err=True)
     if start is not None:
-        print(f"start  dev UAS {start.uas:.2f}, LAS {start.las:.2f}")
+        say(f"start  dev UAS {start.uas:.2f}, LAS {start.las:.2f}")
     sys.stdout.flush()
-    visible = sys.stderr is not None and sys.stderr.isatty()
+    shown = sys.stderr is not None and sys.stderr.isatty()
     progress = Progress(
         TextColumn("epoch {task.fields[epoch]}"),
         BarColumn(),
@@ -207,7 +206,7 @@ def print_training(
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
-        disable=not visible,
+        disable=not shown,
     )
     bar = progress.add_task("", total=len(prepared.sentences), epoch=1, loss=0.0)
 
@@ -223,7 +222,7 @@ def print_training(
             f"LAS {epoch.las:6.2f} {best}  {epoch.sentences_per_second:8,.0f} sentences/s  "
             f"{datetime.timedelta(seconds=round(epoch.seconds))}"
         )
-        progress.console.print(line, highlight=False) if visible else print(line, flush=True)
+        progress.console.print(line, highlight=False) if shown else say(line)
 
     with progress:
         yield on_step, on_epoch
@@ -234,13 +233,13 @@ def print_best(
 ) -> None:
     """What training came to by its last epoch, and where it is."""
     best = f"dev LAS {last.best_las:.2f} in epoch {last.best_epoch}"
-    print(f"best   {best}; the model is in {folder}")
+    say(f"best   {best}; the model is in {folder}")
     if start is not None and last.best_las < start.las:
         advice = _lower_rates(config)
-        print(
+        say(
             f"warning: the model that it started from has a dev LAS of {start.las:.2f}, which is "
             "better" + (f"; a lower rate forgets less, such as {advice}" if advice else ""),
-            file=sys.stderr,
+            err=True,
         )
 
 

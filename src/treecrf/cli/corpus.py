@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NoReturn
 import typer
 
 from treecrf.cli.formats import OutputFormat
+from treecrf.cli.terminal import say
 from treecrf.extras import needs_extra
 from treecrf.parser.errors import ParserError
 
@@ -50,7 +51,7 @@ def parse_corpus(
         tell_problems(problems, total)
     done = len(corpus.shards) - total
     before = f"; {counted(done, 'file')} had been parsed before" if done else ""
-    typer.echo(f"parsed {counted(total, 'file')}, {counted(sentences, 'sentence')}{before}")
+    say(f"parsed {counted(total, 'file')}, {counted(sentences, 'sentence')}{before}")
 
 
 def tell_problems(problems: list[str], total: int) -> NoReturn:
@@ -58,8 +59,8 @@ def tell_problems(problems: list[str], total: int) -> NoReturn:
     if total == 1:
         raise ParserError(problems[0])
     for problem in problems[:_TOLD]:
-        typer.echo(problem, err=True)
+        say(problem, err=True)
     if len(problems) > _TOLD:
-        typer.echo(f"... and {len(problems) - _TOLD:,} more", err=True)
+        say(f"... and {len(problems) - _TOLD:,} more", err=True)
     others = "" if len(problems) == total else ", the others are done"
     raise ParserError(f"{len(problems):,} of {total:,} files could not be parsed{others}")

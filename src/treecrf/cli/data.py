@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from treecrf.cli.terminal import say
+
 if TYPE_CHECKING:
     from treecrf.treebank import Sentence
     from treecrf.treebank.formats import Format
@@ -109,7 +111,7 @@ def validate(
         if isinstance(item, TreebankError):
             problems.append(item)
             if not json:
-                typer.echo(item, err=True)
+                say(item, err=True)
         else:
             sentences += 1
             words += len(item)
@@ -118,9 +120,9 @@ def validate(
         print_json({"sentences": sentences, "words": words, "problems": named})
     else:
         found = f"{counted(sentences, 'well-formed sentence')} with {counted(words, 'word')}"
-        typer.echo(f"{file}: {found}")
+        say(f"{file}: {found}")
         if problems:
-            typer.echo(f"{file}: {len(problems):,} malformed", err=True)
+            say(f"{file}: {len(problems):,} malformed", err=True)
     if problems:
         raise typer.Exit(2)
 
@@ -165,7 +167,7 @@ def project(file: File, encoding: Encoding = "head+path", output: Output = "-") 
 
     _write(projected(), output)
     for error in left_alone:
-        typer.echo(error, err=True)
+        say(error, err=True)
     if left_alone:
         raise typer.Exit(1)
 

@@ -4,6 +4,8 @@ import platform
 
 import typer
 
+from treecrf.cli.terminal import say
+
 __all__ = ["doctor"]
 
 
@@ -12,7 +14,7 @@ def doctor() -> None:
     import treecrf
     from treecrf.extras import installed_packages
 
-    typer.echo("```")
+    say("```")
     _line("treecrf", treecrf.__version__)
     _line("python", f"{platform.python_version()} on {platform.platform()}")
     for name, (version, extra) in installed_packages().items():
@@ -37,12 +39,12 @@ def doctor() -> None:
             failed += check.problem is not None
             outcome = check.problem or f"as the reference (within {check.difference:.0e})"
             _line(check.name, f"{check.backend} on {device}: {outcome}")
-    typer.echo("```")
+    say("```")
     if failed:
-        typer.echo("some kernels do not compute what they should: please report the block above")
+        say("some kernels do not compute what they should: please report the block above")
         raise typer.Exit(1)
-    typer.echo("all kernels compute what they should; the block above is for a bug report")
+    say("all kernels compute what they should; the block above is for a bug report")
 
 
 def _line(name: str, text: str) -> None:
-    typer.echo(f"{name:22}{text}")
+    say(f"{name:22}{text}")

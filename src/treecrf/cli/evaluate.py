@@ -7,6 +7,7 @@ import typer
 
 from treecrf.cli.options import Decoder, Device, Model
 from treecrf.cli.score import print_evaluation
+from treecrf.cli.terminal import say
 from treecrf.treebank.options import By, Punctuation, Subtypes
 
 __all__ = ["evaluate"]
@@ -60,4 +61,4 @@ def evaluate(
         return
     print_evaluation(evaluation, punct=punct, by=by)
     sentences_each, words_each = (f"{figure:,.0f}" for figure in speed.values())
-    typer.echo(f"{sentences_each} sentences ({words_each} words) a second on {parser.device}")
+    say(f"{sentences_each} sentences ({words_each} words) a second on {parser.device}")

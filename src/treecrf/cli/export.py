@@ -5,6 +5,7 @@ from typing import Annotated
 import typer
 
 from treecrf.cli.options import Model
+from treecrf.cli.terminal import say
 
 __all__ = ["export"]
 
@@ -28,4 +29,4 @@ def export(
 
     path, difference = export_onnx(model, graph=onnx)
     size = path.stat().st_size / 1e6
-    typer.echo(f"{path}: {size:,.1f} MB; scores differ from torch's by at most {difference:.1e}")
+    say(f"{path}: {size:,.1f} MB; scores differ from torch's by at most {difference:.1e}")

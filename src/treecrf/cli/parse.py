@@ -11,6 +11,7 @@ import typer
 from treecrf.cli.formats import OutputFormat, default_format, write_trees
 from treecrf.cli.options import Decoder, Device, Model, Products
 from treecrf.cli.runtimes import OnnxGraph, Runtime, load_parser
+from treecrf.cli.terminal import say
 from treecrf.cores import usable_cores
 from treecrf.parser.options import InputKind
 
@@ -178,7 +179,7 @@ def parse(
     if text is not None and options.input == "auto":  # nobody types CoNLL-U
         options = replace(options, input="text" if parser.has_segmenter else "tokens")
         if not parser.has_segmenter and re.search(r"\w[.,;:!?]", text):
-            typer.echo(
+            say(
                 "note: this model has no segmenter, so words are what stands between spaces; "
                 "`treecrf train --segmenter` trains one",
                 err=True,

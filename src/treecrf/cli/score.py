@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from treecrf.cli.terminal import say
 from treecrf.treebank.options import By, Punctuation, Subtypes
 
 if TYPE_CHECKING:
@@ -113,9 +114,9 @@ def print_evaluation(evaluation: "Evaluation", *, punct: Punctuation, by: By | N
     print_table(NAMES, rows)
     ignored = "" if punct == "keep" else f", {evaluation.ignored:,} ignored as punctuation"
     sentences, words = counted(evaluation.sentences, "sentence"), counted(evaluation.words, "word")
-    typer.echo(f"{sentences}, {words} scored{ignored}")
+    say(f"{sentences}, {words} scored{ignored}")
     for name, reason in evaluation.missing.items():
-        typer.echo(f"{name} is empty: {reason}")
+        say(f"{name} is empty: {reason}")
     if by is not None:
         groups = evaluation.by(by).items()
         rows = [[group, *_figures(scores, by)] for group, scores in groups]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from treecrf.cli.options import Device
+from treecrf.cli.terminal import say
 from treecrf.parser.options import Loss, Nonprojective
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ def train(
         goes_on = "--resume goes on with it"
         if overwrite:
             goes_on = "once an epoch has ended --resume goes on; until then nothing is replaced"
-        typer.echo(f"interrupted; {goes_on}", err=True)
+        say(f"interrupted; {goes_on}", err=True)
         raise typer.Exit(130) from None
 
 
@@ -153,7 +154,7 @@ def _train_parser(
     with print_training(training, start=start) as (training.on_step, print_epoch):
         last = run(training, out, resume=resume)
     if not trained:
-        typer.echo(_why_ended(training, last))
+        say(_why_ended(training, last))
     print_best(last, out, config=training.config, start=start)
 
 
