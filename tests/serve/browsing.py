@@ -20,8 +20,11 @@ __all__ = [
     "SENTENCE",
     "Service",
     "browser_here",
+    "fixed_heads",
     "heads_shown",
+    "hold_answers",
     "labels_shown",
+    "let_answers_come",
     "lines_of",
     "open_page",
     "parse",
@@ -29,7 +32,7 @@ __all__ = [
     "word",
 ]
 
-PATIENCE = 60_000  # milliseconds: on a busy machine everything takes long
+PATIENCE = 180_000  # milliseconds: on a busy machine everything takes long
 expect.set_options(timeout=PATIENCE)
 
 SENTENCE = "I saw Sarah with a telescope in the old garden ."
@@ -170,3 +173,36 @@ def parse(page: Page, text: str = SENTENCE) -> None:
 
 def word(page: Page, number: int) -> Any:
     return page.locator(f".sentence >> nth=0 >> .word[data-id='{number}']")
+
+
+def fixed_heads(page: Page) -> dict[int, int]:
+    """The heads that are fixed in the first sentence, by word, once no answer is awaited."""
+    expect(page.locator(".sentence[aria-busy]")).to_have_count(0)
+    heads = heads_shown(page)
+    boxes = page.locator(".sentence >> nth=0 >> .as-table input[type=checkbox]")
+    checked = boxes.evaluate_all("boxes => boxes.map((box) => box.checked)")
+    pairs = zip(heads, checked, strict=True)
+    return {word: head for word, (head, is_fixed) in enumerate(pairs, 1) if is_fixed}
+
+
+def hold_answers(page: Page) -> None:
+    """From now on what is sent is done, and its answer is on its way until it is let come."""
+    page.evaluate(
+        """() => {
+          const real = (window.realFetch ??= window.fetch);
+          const come = new Promise((resolve) => { window.letCome = resolve; });
+          window.waiting = 0;
+          window.fetch = async (path, options) => {
+            const answer = await real(path, options);
+            window.waiting += 1;
+            await come;
+            return answer;
+          };
+        }"""
+    )
+
+
+def let_answers_come(page: Page, count: int = 1) -> None:
+    """Let the answers come that are held, of which there must be so many, and all later ones."""
+    page.wait_for_function("count => window.waiting === count", arg=count)
+    page.evaluate("() => { window.fetch = window.realFetch; window.letCome(); }")

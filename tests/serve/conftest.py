@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 import treecrf
 from tests.cli.conftest import Make, model, shared, treebank  # noqa: F401
 from tests.segment.texts import trained
+from tests.serve.annotating import LINES, Place, command
 from tests.serve.browsing import Service, browser_here, open_page, start
 from treecrf.parser import Parser
 from treecrf.serve.app import create_app
@@ -61,3 +62,26 @@ def page(browser: Browser, service: Service) -> Iterator[Page]:
     with open_page(browser) as page:
         page.goto(service.address)
         yield page
+
+
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of what is annotated."""
+    return tmp_path_factory.mktemp("desk")
+
+
+@pytest.fixture(scope="module")
+def annotation(model: Path, desk: Path) -> Iterator[Service]:  # noqa: F811
+    corpus = desk / "corpus.txt"
+    corpus.write_text("".join(line + "\n" for line in LINES * 20), encoding="utf-8")
+    with start(*command(model, corpus)) as service:
+        yield service
+
+
+@pytest.fixture
+def place(browser: Browser, annotation: Service, desk: Path) -> Iterator[Place]:
+    """A sentence that nobody has touched, on the page of annotation."""
+    with open_page(browser) as page:
+        place = Place(page, annotation, desk)
+        yield place
+    annotation.decide(place.number, state="skipped")  # the next test has the next one

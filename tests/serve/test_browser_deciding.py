@@ -1,108 +1,13 @@
 """Annotation in Chromium when things happen at once: quick keys, two tabs, lost answers."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
+from tests.serve.annotating import HOLD, LINES, RELEASE, Place, command
 from tests.serve.browsing import Service, open_page, start
-from treecrf.treebank import Sentence, read_conllu
-
-LINES = [
-    "I saw Sarah with a telescope in the old garden .",
-    "The old dog saw the cat and the small bird .",
-    "They saw her duck on the bank of the river .",
-]
-# Requests that save something wait until they are released; `lose` does them and loses the answer.
-HOLD = """() => {
-  const real = window.fetch;
-  window.held = [];
-  window.way = "hold";
-  window.fetch = async (path, options) => {
-    if (options?.method !== "POST" || window.way === "pass") return real(path, options);
-    if (window.way === "hold") await new Promise((resolve) => window.held.push(resolve));
-    const answer = await real(path, options);
-    if (window.way === "lose") throw new TypeError("lost");
-    return answer;
-  };
-}"""
-RELEASE = "() => { window.way = 'pass'; for (const each of window.held) each(); }"
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("deciding")
-
-
-@pytest.fixture(scope="module")
-def annotation(model: Path, folder: Path) -> Iterator[Service]:
-    corpus = folder / "corpus.txt"
-    corpus.write_text("".join(line + "\n" for line in LINES * 4), encoding="utf-8")
-    with start(*command(model, corpus)) as service:
-        yield service
-
-
-def command(model: Path, corpus: Path) -> list[object]:
-    out = corpus.with_name("out.conllu")
-    options = ["--order", "corpus", "--share", "0.4"]
-    return ["annotate", corpus, "--model", model, "--out", out, *options]
-
-
-class Place:
-    """A sentence that nobody has touched, on a page."""
-
-    def __init__(self, page: Page, service: Service, folder: Path) -> None:
-        self.page, self.out = page, folder / "out.conllu"
-        page.goto(service.address)
-        expect(page.locator(".word.asked:focus")).to_have_count(1)
-        self.number = service.get("api/annotate")["progress"]["next"]
-        self.asked = page.locator(".word.asked").count()
-
-    @property
-    def written(self) -> Sentence | None:
-        """What the file has of the sentence."""
-        for sentence in read_conllu(self.out) if self.out.exists() else ():
-            if sentence.comments[-1].startswith(f"# annotate = {self.number} "):
-                return sentence
-        return None
-
-    @property
-    def heads(self) -> dict[int, int]:
-        written = self.written
-        if written is None:
-            return {}
-        return {word: head for word, head in enumerate(written.heads, 1) if head >= 0}
-
-    @property
-    def state(self) -> str | None:
-        written = self.written
-        return None if written is None else written.comments[-1].split()[-1]
-
-    def press(self, *keys: str) -> None:
-        """Keys faster than anything can be answered, at what has the focus."""
-        self.page.evaluate(
-            "keys => { for (const key of keys) document.activeElement.dispatchEvent("
-            "new KeyboardEvent('keydown', { key, bubbles: true })); }",
-            list(keys),
-        )
-
-    def fix(self, dependent: int, head: int) -> None:
-        for word in (dependent, head):
-            self.page.locator(f".word[data-id='{word}']").click()
-
-    def wait_until_saved(self, count: int) -> None:
-        expect(self.page.locator(".arc.fixed")).to_have_count(count)
-        expect(self.page.locator(".sentence[aria-busy]")).to_have_count(0)
-
-
-@pytest.fixture
-def place(browser: Browser, annotation: Service, folder: Path) -> Iterator[Place]:
-    with open_page(browser) as page:
-        place = Place(page, annotation, folder)
-        yield place
-    annotation.decide(place.number, state="skipped")  # the next test has the next one
 
 
 @pytest.mark.parametrize(("leaving", "state"), [("a", "done"), ("s", "skipped")])
@@ -123,10 +28,10 @@ def test_what_is_pressed_after_leaving_decides_nothing(
 
 
 def test_two_tabs_do_not_overwrite_each_other(
-    browser: Browser, place: Place, annotation: Service, folder: Path
+    browser: Browser, place: Place, annotation: Service, desk: Path
 ) -> None:
     with open_page(browser) as page:
-        other = Place(page, annotation, folder)
+        other = Place(page, annotation, desk)
         assert other.number == place.number
         place.press("a")
         expect(place.page.locator("#progress-text")).to_contain_text(

@@ -108,6 +108,7 @@ async function open(place) {
     restored: (decided) => decide(opened, decided, opened.state),
   });
   opened.editor.node.append(opened.note);
+  const chosen = current?.key === key ? current.editor.tree.chosen : null; // the same sentence, with news
   current = opened;
   showState({ heads });
   work.replaceChildren(opened.editor.node);
@@ -115,6 +116,7 @@ async function open(place) {
   showActions({ isFirst: place === 1, isLast: place === item.progress.total });
   showProgress(item.progress);
   if (!nextMarked(0)) opened.editor.tree.focus(item.asked[0] ?? 1);
+  if (chosen !== null) opened.editor.tree.choose(chosen);
 }
 
 function showEnd() {
@@ -212,16 +214,28 @@ async function leave(act) {
 
 /** Confirm the marked words and those that were changed, as they are shown, and go on. */
 function accept() {
+  const seen = current?.editor.tokens;
   return leave((item) => {
     const { tokens, decisions } = item.editor;
     const heads = { ...decisions.heads };
     const relations = { ...decisions.labels };
+    const isNew = (id) => !(id in heads) && !isSameArc(seen[id - 1], tokens[id - 1]);
+    const news = item.asked.filter(isNew).map((id) => `«${tokens[id - 1].form}»`);
+    if (news.length) {
+      const problem = `Not accepted yet: ${news.join(", ")} changed meanwhile. Look, and accept again.`;
+      item.editor.fail(new Error(problem));
+      return;
+    }
     for (const id of new Set([...item.asked, ...Object.keys(heads).map(Number)])) {
       heads[id] = tokens[id - 1].head;
       relations[id] = tokens[id - 1].deprel;
     }
     return finish(item, { heads, labels: relations }, "done");
   });
+}
+
+function isSameArc(one, other) {
+  return one.head === other.head && one.deprel === other.deprel;
 }
 
 function skip() {

@@ -5,6 +5,7 @@ import { Details } from "./details.js";
 import { element } from "./dom.js";
 import { save, svgFile, withTree } from "./downloads.js";
 import { chooseLabel } from "./labels.js";
+import { drawerOf } from "./press.js";
 import { TreeTable } from "./table.js";
 import { Toolbar } from "./toolbar.js";
 import { TreeView } from "./tree.js";
@@ -18,6 +19,7 @@ export class Editor {
   #ranked = null; // the best trees under what is fixed now, once somebody asked
   #rank = 0; // which of them is shown; 0 is the tree of the surest heads
   #ranking = 0; // how often the best trees were asked for
+  #redraw; // draws when nothing is pressed
 
   /**
    * `answer` is a sentence as the service gives it and `decisions` what is fixed in it: `heads` and
@@ -42,12 +44,15 @@ export class Editor {
     );
     const actions = {
       name,
-      pick: (dependent, head) => this.#mayDecide() && this.fix(dependent, head),
-      confirm: (dependent) => this.#mayDecide() && this.confirm(dependent),
-      free: (dependent) => this.#mayDecide() && this.free(dependent),
+      pick: (dependent, head) => this.#mayDecide(dependent) && this.fix(dependent, head),
+      confirm: (dependent) => this.#mayDecide(dependent) && this.confirm(dependent),
+      free: (dependent) => this.#mayDecide(dependent) && this.free(dependent),
       relabel: (dependent) => this.#mayDecide() && this.relabel(dependent),
       look: (id, isChosen) => this.#look(id, isChosen),
+      mayChoose: () => !this.isLeft,
       pickOther: (dependent, number) => {
+        // A number is that of a head in the list that is seen, which may be another word's.
+        if (this.details.id !== dependent) return this.#look(dependent, this.tree.chosen === dependent);
         const head = this.details.head(number);
         if (head !== undefined) actions.pick(dependent, head);
       },
@@ -81,6 +86,7 @@ export class Editor {
       element("div", { class: "foot" }, this.table.node, this.toolbar.downloads),
     );
     this.node.addEventListener("keydown", (event) => this.#press(event));
+    this.#redraw = drawerOf(this.node);
     this.#draw();
   }
 
@@ -97,9 +103,13 @@ export class Editor {
     return this.#made.settled;
   }
 
-  /** Whether somebody still works on the sentence; if not, the table has what is so, not what was tried. */
-  #mayDecide() {
+  /**
+   * Whether somebody still works on the sentence; if not, the table has what is so, not what was tried. With
+   * a decision about a word, that one is not chosen any more.
+   */
+  #mayDecide(dependent) {
     if (this.isLeft) this.table.show(this.tokens);
+    else if (dependent !== undefined && this.tree.chosen === dependent) this.tree.choose(null);
     return !this.isLeft;
   }
 
@@ -161,13 +171,15 @@ export class Editor {
   /** Let a person choose a relation; the arc it is of is fixed with it. */
   async relabel(dependent) {
     const token = this.tokens[dependent - 1];
+    const before = document.activeElement;
     const label = await chooseLabel({
       labels: this.labels,
       form: token.form,
       current: token.deprel,
       fixed: dependent in this.#made.latest.labels,
     });
-    if (label === undefined) return;
+    if (!before.isConnected) this.#focusAgain(before, dependent);
+    if (label === undefined || !this.#mayDecide(dependent)) return;
     // Its head may have been corrected just before, and not be shown yet.
     const heads = { [dependent]: token.head, ...this.#made.latest.heads };
     const labels = { ...this.#made.latest.labels };
@@ -177,9 +189,15 @@ export class Editor {
     await this.change({ heads, labels }, `The relation of «${token.form}» ${says}.`, dependent);
   }
 
+  /** Put the focus where it was before a list was open: an answer has come meanwhile, and all is drawn anew. */
+  #focusAgain(before, dependent) {
+    if (!this.table.focus(before.dataset.cell)) this.tree.focus(dependent);
+  }
+
   /** Decide something and see what comes of it; `says` is what is announced. */
   change(decisions, says, dependent) {
-    return this.#made.change(decisions, this.decode, { says, dependent, started: performance.now() });
+    const told = { says, dependent, looked: this.details.id, started: performance.now() };
+    return this.#made.change(decisions, this.decode, told);
   }
 
   undo() {
@@ -235,12 +253,13 @@ export class Editor {
   }
 
   /** Show what was decided last; `says` is what is announced. */
-  #showPresent({ says, dependent, started }) {
+  #showPresent({ says, dependent, looked, started }) {
     this.problem.hidden = true;
     this.#forgetRanks();
     const changed = changedWords(this.tokens, this.#words());
-    if (dependent) this.details.show(this.#words(), dependent, false);
-    this.#draw(changed);
+    // Who looks at another word by now goes on doing so.
+    const isStill = dependent && this.tree.chosen === null && this.details.id === looked;
+    this.#draw(changed, isStill ? dependent : this.details.id);
     const others = changed.filter((id) => id !== dependent);
     const names = others.slice(0, 6).map((id) => `«${this.tokens[id - 1].form}»`);
     if (others.length > names.length) names.push("…");
@@ -272,15 +291,19 @@ export class Editor {
     else this.details.show(this.tokens, id, isChosen);
   }
 
-  #draw(changed = []) {
-    const tokens = this.#words();
-    const { decisions } = this;
-    const looked = this.details.id;
-    this.#drawn = { tokens, decisions };
+  /** Draw the tree that is to be shown, and the heads of one of its words. */
+  #draw(changed = [], looked = this.details.id) {
+    this.#drawn = { tokens: this.#words(), decisions: this.decisions };
+    this.#redraw(() => this.#drawNow(changed, looked));
+  }
+
+  #drawNow(changed, looked) {
+    const { tokens, decisions } = this.#drawn;
     if (this.#made.latest === decisions) this.node.removeAttribute("aria-busy");
     this.tree.show(tokens, { asked: this.asked, changed });
     this.table.show(tokens);
-    if (looked !== null) this.details.show(tokens, looked, false);
+    const { chosen } = this.tree;
+    if ((chosen ?? looked) !== null) this.details.show(tokens, chosen ?? looked, chosen !== null);
     const { entropy } = this.answer;
     const logProb = this.#logProb;
     const facts = [];

@@ -33,13 +33,24 @@ export class TreeTable {
     if (this.node.open) this.node.querySelector("summary").focus();
   }
 
+  /** Put the focus on a cell by its name; whether there is such a one. */
+  focus(cell) {
+    const node = cell && this.body.querySelector(`[data-cell="${CSS.escape(cell)}"]`);
+    node?.focus();
+    return Boolean(node);
+  }
+
   #fill() {
     if (!this.node.open) return;
-    const focused = document.activeElement?.dataset?.cell;
+    const { activeElement } = document;
+    const focused = this.body.contains(activeElement) ? activeElement.dataset.cell : null;
+    const tried = focused && activeElement.matches("select") ? activeElement.value : null;
+    const isTrying = tried !== null && tried !== activeElement.dataset.taken;
     this.#isFilling = true; // a cell that goes is not left by anybody
     replaceChildren(this.body, ...this.#tokens.map((token) => this.#row(token)));
     this.#isFilling = false;
-    if (focused) this.body.querySelector(`[data-cell="${CSS.escape(focused)}"]`)?.focus();
+    this.focus(focused);
+    if (isTrying) document.activeElement.value = tried; // who steps through heads goes on from there
   }
 
   #row(token) {
@@ -104,25 +115,26 @@ export class TreeTable {
    * its way to one: that is taken with Enter, or when the field is left.
    */
   #takeWhenChosen(choice, token) {
-    let taken = choice.value;
     let isStepping = false;
+    const isTaken = () => choice.value === choice.dataset.taken;
     const take = () => {
-      taken = choice.value;
-      this.actions.pick(token.id, Number(taken));
+      choice.dataset.taken = choice.value;
+      this.actions.pick(token.id, Number(choice.value));
     };
+    choice.dataset.taken = choice.value;
     choice.addEventListener("pointerdown", () => {
       isStepping = false;
     });
     choice.addEventListener("keydown", (event) => {
       isStepping = !event.altKey && event.key !== "Enter" && event.key !== " "; // these are for the list
-      if (event.key === "Enter" && choice.value !== taken) take();
-      else if (event.key === "Escape") choice.value = taken;
+      if (event.key === "Enter" && !isTaken()) take();
+      else if (event.key === "Escape") choice.value = choice.dataset.taken;
     });
     choice.addEventListener("change", () => {
       if (!isStepping) take();
     });
     choice.addEventListener("blur", () => {
-      if (!this.#isFilling && choice.value !== taken) take();
+      if (!this.#isFilling && !isTaken()) take();
     });
   }
 }

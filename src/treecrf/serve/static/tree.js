@@ -33,10 +33,10 @@ export class TreeView {
    * `pick(dependent, head)` is called for an arc that a person wants, `confirm(dependent)` for one that
    * is right as it is, `free(dependent)` for one to be let go, `relabel(dependent)` for a label to be
    * chosen, `look(id, isChosen)` when another word is looked at, and `pickOther(dependent, number)` for
-   * the nth of the heads that are listed.
+   * the nth of the heads that are listed. As long as `mayChoose()` is false, no word can be chosen.
    */
-  constructor({ name, pick, confirm, free, relabel, look, pickOther }) {
-    this.actions = { pick, confirm, free, relabel, look, pickOther };
+  constructor({ name, pick, confirm, free, relabel, look, pickOther, mayChoose }) {
+    this.actions = { pick, confirm, free, relabel, look, pickOther, mayChoose };
     this.name = name;
     this.node = element("div", { class: "scroller" });
     this.node.addEventListener("click", (event) => this.#click(event));
@@ -52,13 +52,21 @@ export class TreeView {
     this.node.addEventListener("focusout", () => this.#refresh());
   }
 
-  /** Draw a tree; the words of `changed` light up for a moment. */
+  /** The word whose head comes next, or null. */
+  get chosen() {
+    return this.#chosen;
+  }
+
+  /**
+   * Draw another tree of the same words; those of `changed` light up for a moment. A word that is chosen
+   * stays chosen: an answer may come between two clicks. So does what is in view.
+   */
   show(tokens, { asked = new Set(), changed = [] } = {}) {
     const hadFocus = this.node.contains(document.activeElement);
-    const { scrollLeft } = this.node;
+    const anchor = this.#anchor();
+    const before = this.#drawing && this.#placeOf(anchor) - this.node.scrollLeft;
     this.#tokens = tokens;
     this.#asked = asked;
-    this.#chosen = null;
     this.#hovered = null;
     this.#resting = this.#pointer;
     this.#quiet = true;
@@ -77,24 +85,39 @@ export class TreeView {
     }
     for (const id of changed) arcs.get(id)?.classList.add("changed");
     this.node.replaceChildren(picture);
-    this.node.scrollLeft = scrollLeft;
-    if (hadFocus) this.#focusQuietly(this.#current);
+    if (before !== null) this.node.scrollLeft = this.#placeOf(anchor) - before;
+    if (hadFocus) this.#giveFocus(this.#current);
     this.#refresh();
+  }
+
+  /** The word that stays where it is when the tree is drawn again: the one that is pointed at, or near it. */
+  #anchor() {
+    if (!this.#drawing) return null;
+    if (this.#hovered !== null) return this.#hovered;
+    const { scrollLeft, clientWidth } = this.node;
+    const x = this.#pointer ? this.#pointer[0] - this.node.getBoundingClientRect().left : clientWidth / 2;
+    const distances = this.#tokens.map((_, index) => Math.abs(this.#placeOf(index + 1) - scrollLeft - x));
+    return distances.indexOf(Math.min(...distances)) + 1;
+  }
+
+  /** Where the middle of a word is in the picture. */
+  #placeOf(id) {
+    return id === 0 ? this.#drawing.rootPlace : this.#drawing.places[id - 1];
   }
 
   /** Put the focus on a word. */
   focus(id) {
     this.#quiet = false;
-    this.#focusQuietly(id);
+    this.#giveFocus(id);
+    this.#scrollTo(id);
+    this.#refresh();
   }
 
-  #focusQuietly(id) {
+  #giveFocus(id) {
     const quiet = this.#quiet;
     this.#makeCurrent(id);
     this.#drawing.words.get(id)?.focus({ preventScroll: true });
     this.#quiet = quiet;
-    this.#scrollTo(id);
-    this.#refresh();
   }
 
   /** Choose the word whose head comes next, or none. */
@@ -111,7 +134,7 @@ export class TreeView {
   }
 
   #scrollTo(id) {
-    const middle = id === 0 ? this.#drawing.rootPlace : this.#drawing.places[id - 1];
+    const middle = this.#placeOf(id);
     const { clientWidth, scrollLeft } = this.node;
     if (middle < scrollLeft + 60) this.node.scrollLeft = middle - 60;
     else if (middle > scrollLeft + clientWidth - 60) this.node.scrollLeft = middle + 60 - clientWidth;
@@ -196,7 +219,7 @@ export class TreeView {
     const dependent = this.#chosen;
     if (dependent === null) {
       this.focus(id);
-      if (id > 0) this.choose(id);
+      if (id > 0 && this.actions.mayChoose()) this.choose(id);
       return;
     }
     this.choose(null);
