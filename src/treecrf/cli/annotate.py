@@ -80,7 +80,7 @@ def annotate(
     from treecrf.cli.console import track
     from treecrf.parser import load
     from treecrf.parser.entropy import LONGEST_ENTROPY
-    from treecrf.parser.files import FileOptions, read_input
+    from treecrf.serve.annotate_cut import Cut
     from treecrf.serve.annotate_file import Annotations
     from treecrf.serve.annotate_queue import Asking, collect, make_queue
     from treecrf.serve.annotate_store import SentenceStore
@@ -91,9 +91,9 @@ def annotate(
     limits = Limits()
     with Annotations(out) as annotations, SentenceStore() as sentences:
         parser = load(model, device=device)
-        read = read_input(parser, corpus, FileOptions(), trees=False)
+        cut = Cut(corpus, annotations.path)
         queue = make_queue(
-            track(collect(read, sentences, annotations), "sentences looked at"),
+            track(collect(cut.sentences(parser), sentences, annotations), "sentences looked at"),
             parser,
             annotations=annotations,
             order=order,
@@ -103,7 +103,7 @@ def annotate(
         if not len(sentences):
             raise TreebankError("there are no sentences to annotate", source=corpus)
         say(_summary(queue, annotations, longest=LONGEST_ENTROPY))
-        annotating = Annotating(corpus, sentences, queue, annotations, asking)
+        annotating = Annotating(corpus, sentences, queue, annotations, asking, cut)
         routes = annotate_routes(annotating, limits)
         app = create_app({"model": parser}, limits=limits, routers=[routes])
         run_server(app, host=host, port=port)

@@ -12,6 +12,7 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from treecrf.serve.annotate_cut import Cut
 from treecrf.serve.annotate_file import Annotations, Record, State
 from treecrf.serve.annotate_queue import Asking, Queue
 from treecrf.serve.annotate_store import SentenceStore
@@ -76,6 +77,8 @@ class Annotating:
     queue: Queue
     annotations: Annotations
     asking: Asking
+    cut: Cut | None = None
+    """How the corpus was cut, to be kept with the first decision."""
     saved: dict[int, str] = field(default_factory=dict)
     """The versions that were saved since the start, by the number of the sentence."""
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -125,6 +128,8 @@ class Annotating:
                     "not saved: this sentence was changed elsewhere meanwhile, perhaps in another "
                     "tab; look at what it has now, and decide again",
                 )
+            if self.cut is not None:
+                self.cut.keep(self.corpus)
             self.annotations.put(number, sentence, record)
             self.saved[number] = version
 

@@ -41,9 +41,16 @@ class SentenceStore:
         """Say that there are no more sentences: now they can be looked up, from any thread."""
         self._file.flush()
 
-    def __getitem__(self, number: int) -> Sentence:
+    def text(self, number: int) -> str:
+        """A sentence as CoNLL-U."""
+        return self._data(number).decode()
+
+    def _data(self, number: int) -> bytes:
         start, end = self._ends[number - 1], self._ends[number]
-        data = os.pread(self._file.fileno(), end - start, start)
+        return os.pread(self._file.fileno(), end - start, start)
+
+    def __getitem__(self, number: int) -> Sentence:
+        data = self._data(number)
         name = f"sentence {number}"
         # Heads may be anything: they are for a person to say.
         read = parse_input(iter([data]), name, kind="conllu", multiroot=True, trees=False)

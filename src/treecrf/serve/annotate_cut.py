@@ -1,0 +1,130 @@
+"""The cut of a text into sentences and words, as it was when annotation began."""
+
+import hashlib
+import os
+import re
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, cast
+
+from treecrf.parser.files import FileOptions, look_into, read_input
+from treecrf.parser.options import InputKind
+from treecrf.serve.annotate_store import SentenceStore
+from treecrf.treebank import Sentence, TreebankError
+from treecrf.treebank.documents import document_file
+from treecrf.treebank.files import open_source, open_target, read_chunks, read_piece, rejoined
+from treecrf.treebank.plain import parse_input
+
+if TYPE_CHECKING:
+    from treecrf.parser import Parser
+
+__all__ = ["Cut"]
+
+_HEADER = re.compile(rb"# annotate_text = ([0-9]+) ([0-9a-f]{64})\s*")
+_SPACES = b" \t\r\n\f\v"
+_CHUNK = 1 << 18
+
+
+class Cut:
+    """The sentences of a corpus, and a file beside the annotations that keeps them.
+
+    CoNLL-U says itself what its sentences are, and a pipe cannot be read again: of these nothing is
+    kept.
+    """
+
+    def __init__(self, corpus: str, annotations: Path) -> None:
+        """The cut of a corpus whose annotations are in this file, if there are any yet."""
+        self.path = annotations.with_name(f"{annotations.name}.cut")
+        self._corpus = corpus
+        self._is_begun = annotations.exists()
+        self._header: str | None = None  # of what is to be written
+
+    def sentences(self, parser: "Parser") -> Iterator[Sentence]:
+        """The sentences as they were cut when the annotation began; of a new text, as they are now.
+
+        What was added to the end of the text since then is cut by this parser.
+        """
+        options = FileOptions()
+        if not os.path.isfile(self._corpus) or self._kind(parser) == "conllu":
+            yield from read_input(parser, self._corpus, options, trees=False)
+        elif self._is_begun and self.path.exists():
+            yield from self._kept(parser)
+        else:
+            self._header = self._header_now()
+            yield from read_input(parser, self._corpus, options, trees=False)
+
+    def keep(self, store: SentenceStore) -> None:
+        """Write the cut, unless it is written: before the first annotation that needs it."""
+        if self._header is None:
+            return
+        with open_target(self.path) as write:
+            write(self._header)
+            for number in range(1, len(store) + 1):
+                write(store.text(number))
+        self._header = None
+
+    def _kind(self, parser: "Parser") -> InputKind:
+        if (kind := document_file(self._corpus)) is not None:
+            return kind
+        with open_source(self._corpus) as (stream, name):
+            return look_into(parser, stream, name, kind="auto")[0]
+
+    def _header_now(self) -> str:
+        """What says which text was cut."""
+        with open_source(self._corpus) as (stream, name):
+            size, digest, _ = _fingerprint(stream, name)
+        return f"# annotate_text = {size} {digest}\n"
+
+    def _kept(self, parser: "Parser") -> Iterator[Sentence]:
+        with open(self.path, "rb") as file, open_source(self._corpus) as (stream, name):
+            header = _HEADER.fullmatch(file.readline())
+            if header is None:
+                raise TreebankError(
+                    f"{self.path}: not as `treecrf annotate` wrote it; bring that back, or give "
+                    "another --out"
+                )
+            size, digest, rest = _fingerprint(stream, name, most=int(header[1]))
+            if (size, digest) != (int(header[1]), header[2].decode()):
+                raise TreebankError(
+                    f"{self._corpus}: not the text that was annotated in "
+                    f"{self.path.name.removesuffix('.cut')}; give that text, or another --out"
+                )
+            yield from parse_input(
+                read_chunks(file), str(self.path), kind="conllu", multiroot=True, trees=False
+            )
+            added = rejoined(rest, cast(IO[bytes], stream))
+            options = FileOptions(input=self._kind(parser))
+            for sentence in read_input(parser, added, options, trees=False):
+                self._header = self._header or self._header_now()
+                yield sentence
+
+
+def _fingerprint(
+    stream: IO[bytes] | IO[str], name: str, *, most: int = sys.maxsize
+) -> tuple[int, str, bytes]:
+    """Of up to so many bytes that are no white space: their number, their hash, and what is left.
+
+    The end of a line may be written in two ways, and a file may be wrapped anew.
+    """
+    size, digest, rest = 0, hashlib.sha256(), b""
+    while size < most and (data := read_piece(partial(stream.read, _CHUNK), name)):
+        bare = data.translate(None, _SPACES)
+        if size + len(bare) > most:
+            place = _place_after(data, most - size)
+            data, rest = data[:place], data[place:]
+            bare = data.translate(None, _SPACES)
+        size += len(bare)
+        digest.update(bare)
+    return size, digest.hexdigest(), rest
+
+
+def _place_after(data: bytes, count: int) -> int:
+    """The place after so many bytes that are no white space."""
+    seen = 0
+    for place, byte in enumerate(data):
+        if seen == count:
+            return place
+        seen += byte not in _SPACES
+    return len(data)
