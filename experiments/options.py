@@ -128,7 +128,7 @@ def _parser(experiment: str, description: str | None, *, several: bool) -> argpa
     one = "one setting of all systems; may be given several times"
     add("--set", action="append", default=[], metavar="KEY=VALUE", help=one)
     add("--embeddings", type=Path, metavar="FILE", help="pretrained word vectors")
-    left_out = "words to leave out of the scores, as in treecrf score (default: keep)"
+    left_out = "words to leave out of all scores, as in treecrf score (default: keep)"
     add("--punct", choices=get_args(Punctuation), default="keep", help=left_out)
     return parser
 
@@ -147,7 +147,7 @@ def _options(
     if own.punct != "keep":
         for treebank in treebanks:
             _check_punctuation(treebank, own.punct)
-    base = _base(own.config, own.set, own.epochs)
+    base = _base(own.config, own.set, own.epochs, punct=own.punct)
     return Options(
         experiment=experiment,
         command=shlex.join(["python", "-m", f"experiments.{experiment}", *arguments]),
@@ -184,15 +184,21 @@ def _seeds(text: str) -> tuple[int, ...]:
     return seeds
 
 
-def _base(source: str, settings: Sequence[str], epochs: int | None) -> Config:
-    """The settings that all systems share."""
+def _base(
+    source: str, settings: Sequence[str], epochs: int | None, *, punct: Punctuation
+) -> Config:
+    """The settings that all systems share; epochs are chosen by what tables count."""
     # The same number of epochs for every system: none stops early.
     changes = {} if epochs is None else {"epochs": epochs, "patience": epochs}
     changed = load_config(source, changes | Config.parsed(settings))
     for name in _VARIED:
         if getattr(changed, name) != getattr(Config(), name):
             raise ExperimentError(f"{name} is what experiments vary; it cannot be set for all")
-    return changed
+    if changed.punct not in ("keep", punct):
+        raise ExperimentError(
+            f"punct is {changed.punct}: give --punct {changed.punct}, which goes for the tables too"
+        )
+    return changed.changed({"punct": punct})
 
 
 def _transformer(base: Config) -> DataFile | None:

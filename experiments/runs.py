@@ -69,7 +69,7 @@ class Run:
 
     @property
     def training(self) -> dict[str, Any]:
-        """All that the trained model follows from; the test part and `punct` are not in it."""
+        """All that the trained model follows from; the test part is not in it."""
         training = {
             "format": FORMAT,
             "config": self.config.to_dict(),

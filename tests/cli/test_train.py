@@ -63,6 +63,23 @@ def test_what_training_prints_and_writes(data: tuple[object, ...], out: Path) ->
     assert 100 * evaluation["LAS"]["f1"] == pytest.approx(best["las"])
 
 
+def test_an_epoch_is_chosen_without_punctuation(data: tuple[object, ...], out: Path) -> None:
+    options = ("--config", "tiny", "--set", "epochs=2", "--punct", "unicode")
+    lines = treecrf("train", *data, *options, "--out", out).stdout.splitlines()
+    assert lines[1] == "dev    60 sentences, scored without punctuation"
+    best = max(line["las"] for line in log_of(out))
+    for punct, same in (("unicode", True), ("keep", False)):
+        asked = ("evaluate", data[1], "-m", out, "--json", "--punct", punct)
+        las = 100 * json.loads(treecrf(*asked).stdout)["LAS"]["f1"]
+        assert (las == pytest.approx(best)) == same
+    untagged = out.with_name("untagged.conllu")
+    untagged.write_text("1\t.\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    line = problem(
+        "train", *data[:2], "--dev", untagged, *ONE_EPOCH, "--punct", "tag", "--out", out / "other"
+    )
+    assert line.startswith(f"{untagged}: by its tags no word is punctuation; punct = unicode goes")
+
+
 def test_training_anew_and_on(data: tuple[object, ...], out: Path) -> None:
     treecrf("train", *data, *ONE_EPOCH, "--out", out)
     first = (out / "model.safetensors").read_bytes()

@@ -276,6 +276,29 @@ def test_options_that_cannot_be(
     assert capsys.readouterr().err == f"experiments.main_table: {problem}\n"
 
 
+def test_epochs_are_chosen_by_what_tables_count(
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs: list[Run] = []
+    given = ["--treebank", str(treebank), "--out", str(tmp_path), "--config", "tiny"]
+
+    def plan(*options: str) -> int:
+        return start(
+            "main_table",
+            None,
+            lambda asked: runs.append(asked.plan(LOC, 1)),
+            arguments=[*given, *options],
+        )
+
+    assert plan() == plan("--punct", "unicode") == 0
+    counted, left_out = runs
+    assert (counted.config.punct, counted.punct) == ("keep", "keep")
+    assert (left_out.config.punct, left_out.punct) == ("unicode", "unicode")
+    assert counted.key != left_out.key
+    assert plan("--set", "punct=unicode") == 2
+    assert "give --punct unicode, which goes for the tables too" in capsys.readouterr().err
+
+
 def test_punctuation_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """A table that says it is left out must not be one with all of it, for want of other tags."""
     row = "1\tJa\tja\tINTJ\tITJ\t_\t0\troot\t_\t_\n2\t.\t.\tPUNCT\t$.\t_\t1\tpunct\t_\t_\n\n"

@@ -22,13 +22,17 @@ def gold_sentences(relations: list[str]) -> list[Sentence]:
     return sentences
 
 
-def check(config: Config, vocabulary: Vocabulary, *, seed: int) -> tuple[float, float]:
+def check(
+    config: Config, vocabulary: Vocabulary, *, seed: int, comma: str = ","
+) -> tuple[float, float]:
     parser = random_parser(config, vocabulary=vocabulary, seed=seed)
     sentences = gold_sentences(["x", "y", "z"])
+    for sentence in sentences[:4]:
+        sentence.tokens[0].form, sentence.tokens[0].xpos = comma, ","
     dev = DevSet(sentences, vocabulary, config, device=torch.device("cpu"))
     scores = dev.evaluate(parser.scorer.train())
     assert not parser.scorer.training
-    expected = evaluate(sentences, parser.parse_tokens(sentences))
+    expected = evaluate(sentences, parser.parse_tokens(sentences), punct=config.punct)
     assert scores.uas == pytest.approx(100 * expected.uas.f1)
     assert scores.las == pytest.approx(100 * expected.las.f1)
     return scores.uas, scores.las
@@ -40,6 +44,15 @@ def test_the_scores_are_those_of_the_metrics(loss: str, monkeypatch: pytest.Monk
     found = [check(with_loss(loss), VOCABULARY, seed=seed) for seed in range(4)]
     assert len(set(found)) > 1
     assert all(las <= uas for uas, las in found)
+
+
+@pytest.mark.parametrize(("punct", "comma"), [("unicode", ","), ("tag", "comma")])
+def test_punctuation_is_left_out_as_the_metrics_do(punct: str, comma: str) -> None:
+    found, kept = (
+        [check(SMALL.changed({"punct": by}), VOCABULARY, seed=s, comma=comma) for s in range(4)]
+        for by in (punct, "keep")
+    )
+    assert found != kept
 
 
 def test_lifted_arcs_are_put_back_first() -> None:
@@ -58,3 +71,6 @@ def test_there_must_be_something_to_score() -> None:
     for sentences in ([], [Sentence(["a"])]):
         with pytest.raises(ParserError, match="no word of the dev data has a head"):
             DevSet(sentences, VOCABULARY, SMALL, device=torch.device("cpu"))
+    config = SMALL.changed({"punct": "unicode"})
+    with pytest.raises(ParserError, match="has a head, but for punctuation, so"):
+        DevSet([Sentence(["!"], [0])], VOCABULARY, config, device=torch.device("cpu"))

@@ -187,7 +187,8 @@ def print_training(
     extra = f" ({', '.join(notes)})" if notes else ""
     weights = sum(parameter.numel() for parameter in training.scorer.parameters())
     say(f"train  {counted(len(prepared.sentences), 'sentence')}, {counted(words, 'word')}{extra}")
-    say(f"dev    {counted(len(training.dev), 'sentence')}")
+    scored = "" if training.config.punct == "keep" else ", scored without punctuation"
+    say(f"dev    {counted(len(training.dev), 'sentence')}{scored}")
     say(f"model  {training.config.loss}, {weights / 1e6:.1f}M weights, on {training.device}")
     if training.vectors is not None:
         known, forms = training.forms_with_vectors()

@@ -8,6 +8,7 @@ import typer
 from treecrf.cli.options import Device
 from treecrf.cli.terminal import say
 from treecrf.parser.options import Loss, Nonprojective
+from treecrf.treebank.options import Punctuation
 
 if TYPE_CHECKING:
     from treecrf.parser import Training
@@ -41,6 +42,10 @@ def train(
     nonprojective: Annotated[
         Nonprojective | None,
         typer.Option(help="Crossing arcs: lift and restore them, decode any tree, or neither."),
+    ] = None,
+    punct: Annotated[
+        Punctuation | None,
+        typer.Option(help="Dev scores, which choose the epoch: keep punctuation, or leave it out."),
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Of all that is random.")] = None,
     embeddings: Annotated[
@@ -85,7 +90,7 @@ def train(
         raise typer.BadParameter(
             f"--segmenter reads the data again, and {pipe} can be read once: make a file of it"
         )
-    chosen = {"loss": loss, "nonprojective": nonprojective, "seed": seed}
+    chosen = {"loss": loss, "nonprojective": nonprojective, "punct": punct, "seed": seed}
     given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     for name in given:
         if any(setting.partition("=")[0].strip() == name for setting in set or ()):

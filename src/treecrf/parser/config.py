@@ -14,6 +14,7 @@ from treecrf.parser.options import (
     Schedule,
     Tags,
 )
+from treecrf.treebank.options import Punctuation
 from treecrf.treebank.pseudoprojective import Encoding
 
 __all__ = ["ARCHITECTURE", "Config"]
@@ -90,6 +91,10 @@ class Config(Settings):
     )
     epochs: int = setting(1000, "at most so many", least=0)
     patience: int = setting(100, "stop after so many epochs without a new best dev LAS", least=1)
+    punct: Punctuation = setting(
+        "keep",
+        "whether the dev scores that choose the epoch count it: keep, or not: unicode, tag",
+    )
     seed: int = setting(1, "of initialisation, order and dropout", least=0, below=1e12)
 
     def __post_init__(self) -> None:

@@ -16,6 +16,8 @@ from treecrf.parser.ranks import ALONE, Ranks
 from treecrf.parser.trees import TreeNamer
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
+from treecrf.treebank.options import Punctuation
+from treecrf.treebank.punctuation import punctuation
 
 __all__ = ["DevSet", "Scores"]
 
@@ -45,10 +47,16 @@ class DevSet:
         self.config = config
         self.ranks = ranks
         self.namer = TreeNamer(vocabulary, config)
-        self.gold = [(sentence.heads, sentence.deprels) for sentence in sentences]
+        self.gold = [
+            (_scored_heads(sentence, config.punct), sentence.deprels) for sentence in sentences
+        ]
         self.words = sum(head >= 0 for heads, _ in self.gold for head in heads)
         if not self.words:
-            raise ParserError("no word of the dev data has a head, so there is nothing to score")
+            raise ParserError(
+                "no word of the dev data has a head"
+                + ("" if config.punct == "keep" else ", but for punctuation")
+                + ", so there is nothing to score"
+            )
         encoded = encode(sentences, vocabulary, config)
         order = np.argsort(-encoded.lengths, kind="stable")
         batches = list(cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS))
@@ -57,7 +65,7 @@ class DevSet:
         ]
 
     def evaluate(self, scorer: Scorer) -> Scores:
-        """Scores of a model's trees; words without a gold head are left out."""
+        """Scores of a model's trees; words without a gold head are left out, as `punct` is."""
         scorer.eval()
         right_heads = right = 0
         for batch in self.batches:
@@ -76,3 +84,9 @@ class DevSet:
                         right += gold_relation == relation
         right_heads, right = self.ranks.add([right_heads, right])
         return Scores(100 * right_heads / self.words, 100 * right / self.words)
+
+
+def _scored_heads(sentence: Sentence, punct: Punctuation) -> list[int]:
+    """The gold heads; -1, which no parse has, for words that are left out."""
+    left_out = punctuation(sentence, punct)
+    return [-1 if out else head for head, out in zip(sentence.heads, left_out, strict=True)]

@@ -23,6 +23,7 @@ from treecrf.parser.vectors import read_vectors
 from treecrf.parser.vocab import Vocabulary, build_vocabulary
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.files import File
+from treecrf.treebank.punctuation import punctuation
 
 __all__ = ["base_config", "merged_config", "set_up"]
 
@@ -87,6 +88,7 @@ def set_up(
     dev_sentences = list(read_conllu(dev))
     if not any(head >= 0 for sentence in dev_sentences for head in sentence.heads):
         raise ParserError(f"{dev}: no word has a head, so there is no best epoch to choose by it")
+    _check_punctuation(dev_sentences, config, name=f"{dev}")
     if begun:
         start = _own_start(folder, config)
     elif init is not None:
@@ -185,6 +187,14 @@ def _start(
     torch.manual_seed(config.seed)
     scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
     return _Start(scorer, vocabulary, vectors, pretrained)
+
+
+def _check_punctuation(dev: Sequence[Sentence], config: Config, *, name: str) -> None:
+    """An error where tags leave nothing out; by their forms there may just be none."""
+    if config.punct == "tag" and not any(any(punctuation(one, "tag")) for one in dev):
+        raise ParserError(
+            f"{name}: by its tags no word is punctuation; punct = unicode goes by the form of words"
+        )
 
 
 def _read(files: Sequence[File]) -> Iterable[Sentence]:
