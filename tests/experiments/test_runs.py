@@ -311,6 +311,16 @@ def test_punctuation_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFix
     assert note.endswith(" Punctuation is left out.")
 
 
+def test_an_average_counts_one_release_of_a_treebank(treebank: Path) -> None:
+    def counted(*names: str) -> list[str]:
+        every = [replace(open_treebank(treebank), name=name) for name in names]
+        return [one.name for one in universal.one_release_each(every)]
+
+    assert counted("cs-2.3", "en-2.16", "en-2.3", "fr-2.3") == ["cs-2.3", "en-2.3", "fr-2.3"]
+    assert counted("en-2.16", "en-2.3") == ["en-2.16"]
+    assert counted("en_ewt", "en_ewt-old", "en_gum") == ["en_ewt", "en_ewt-old", "en_gum"]
+
+
 def test_folders_that_are_no_treebank(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file, empty = tmp_path / "train.conllu", tmp_path / "empty"
     file.touch()
