@@ -1,5 +1,6 @@
 """What docs/results.md says is what the experiments wrote down."""
 
+import json
 import re
 from pathlib import Path
 
@@ -30,3 +31,22 @@ def test_what_it_shows_is_there() -> None:
     linked = re.findall(r"\]\((results[^)]*)\)", PAGE.read_text(encoding="utf-8"))
     assert linked
     assert all((PAGE.parent / name).exists() for name in linked)
+
+
+def test_it_says_how_the_trainings_ended() -> None:
+    records = [
+        json.loads(path.read_text(encoding="utf-8"))
+        for path in (PAGE.parent / "results" / "runs").glob("*.json")
+    ]
+    assert {record["training"]["config"]["batch_tokens"] for record in records} == {1500}
+    fifty = [
+        record["epochs"]["las"]
+        for record in records
+        if record["training"]["config"]["epochs"] == 50 and "init" not in record["training"]
+    ]
+    best = [las.index(max(las)) + 1 for las in fifty]
+    late, last = sum(epoch >= 44 for epoch in best), best.count(50)
+    said = (
+        f"of the {len(best)} trainings of 50 epochs, {late} were best in epochs 44 to 50, {last} of"
+    )
+    assert said in " ".join(PAGE.read_text(encoding="utf-8").split())
