@@ -13,6 +13,7 @@ from pathlib import Path
 
 from experiments.english.command import run_command
 from treecrf.cli.console import print_segmenter_epoch
+from treecrf.parser.writing import writing_to
 from treecrf.segment import SegmenterConfig, train_segmenter
 from treecrf.treebank import read_conllu
 
@@ -29,7 +30,8 @@ def _options(parser: argparse.ArgumentParser) -> None:
 def _work(given: argparse.Namespace) -> None:
     train, dev = list(read_conllu(given.train)), list(read_conllu(given.dev))
     config = SegmenterConfig(epochs=given.epochs)
-    train_segmenter(train, dev, config, on_epoch=print_segmenter_epoch).save(given.folder)
+    with writing_to(given.folder):
+        train_segmenter(train, dev, config, on_epoch=print_segmenter_epoch).save(given.folder)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -97,7 +97,7 @@ def test_nothing_but_a_model_is_replaced(tmp_path: Path) -> None:
         parser_of().save(precious)
     file = tmp_path / "file"
     file.write_text("more work")
-    with pytest.raises(ParserError, match="file: no such folder"):
+    with pytest.raises(ParserError, match="file: not a folder"):
         parser_of().save(file)
     assert (precious / "chapter.tex").read_text() == "all my work"
     assert file.read_text() == "more work"

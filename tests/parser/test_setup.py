@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.parser.models import SMALL
+from treecrf.locks import LOCK_FILES
 from treecrf.parser import ParserError, checkpoint, load
 from treecrf.parser.checkpoint import load_weights
 from treecrf.parser.config import Config
@@ -54,7 +55,9 @@ def set_up_in(
 
 
 def content(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    """Its files, but for those of the lock that a training has."""
+    kept = (path for path in folder.iterdir() if path.name not in LOCK_FILES)
+    return {path.name: path.read_bytes() for path in kept}
 
 
 def test_several_files_are_one_treebank(treebank: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """`treecrf train`: a parser from a treebank."""
 
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -99,6 +100,7 @@ def train(
     from treecrf.parser.config import Config
     from treecrf.parser.ranks import joined
     from treecrf.parser.setup import merged_config
+    from treecrf.parser.writing import training_in
 
     def read(device: str) -> "Training":
         changes = given | Config.parsed(set or ())
@@ -115,13 +117,16 @@ def train(
         )
 
     try:
-        with joined(device) as (ranks, own_device):
-            training = ranks.from_leader(lambda: read(own_device))
-            training.ranks, training.max_minutes = ranks, max_minutes
-            from_model = init is not None and not resume
-            _train_parser(training, out, device=own_device, resume=resume, from_model=from_model)
-        if segmenter and ranks.leads:
-            _train_segmenter(train, dev, out, training)
+        with ExitStack() as held:
+            with joined(device) as (ranks, own_device):
+                # From before the folder is looked at until the segmenter is there too.
+                held.enter_context(training_in(out, ranks))
+                training = ranks.from_leader(lambda: read(own_device))
+                training.ranks, training.max_minutes = ranks, max_minutes
+                new = init is not None and not resume
+                _train_parser(training, out, device=own_device, resume=resume, from_model=new)
+            if segmenter and ranks.leads:
+                _train_segmenter(train, dev, out, training)
     except KeyboardInterrupt:
         goes_on = "--resume goes on with it"
         if overwrite:

@@ -5,12 +5,14 @@ import json
 import os
 import shutil
 from collections.abc import Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
 from treecrf.atomic import all_beside, beside, copy_modes, replace_file
+from treecrf.locks import LOCK_FILES
 from treecrf.nn.compact import Stored, compacted, restored, shards
 from treecrf.nn.storage import StorageError, load_tensors, save_tensors
 from treecrf.parser.config import Config
@@ -18,6 +20,7 @@ from treecrf.parser.errors import ParserError
 from treecrf.parser.presets import load_config
 from treecrf.parser.pretrained import Pretrained, load_pretrained
 from treecrf.parser.vocab import Vocabulary
+from treecrf.parser.writing import writing_to
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.segment.segmenter import Segmenter
 
@@ -112,17 +115,19 @@ def save_model(
     temporary = beside(folder, ".tmp")
     old = temporary.with_suffix(".old")
     try:
+        with writing_to(folder) if folder.exists() else nullcontext():
+            if folder.exists():
+                temporary.mkdir(0o700)  # what it replaces may be for its owner alone
+            save_settings(temporary, config, vocabulary, vectors=vectors, pretrained=pretrained)
+            save_weights(temporary, weights)
+            if segmenter is not None:
+                segmenter.save(temporary)
+            if folder.exists():
+                _check_folder(folder)  # nothing but a model is replaced
+                _copy_others(folder, temporary)
+                copy_modes(folder, temporary)
         if folder.exists():
-            temporary.mkdir(0o700)  # what it replaces may be for its owner alone
-        save_settings(temporary, config, vocabulary, vectors=vectors, pretrained=pretrained)
-        save_weights(temporary, weights)
-        if segmenter is not None:
-            segmenter.save(temporary)
-        if folder.exists():
-            _check_folder(folder)  # nothing but a model is replaced
-            _copy_others(folder, temporary)
-            copy_modes(folder, temporary)
-            folder.rename(old)
+            folder.rename(old)  # without the lock: a folder with an open file may not be renamed
         temporary.rename(folder)
     finally:
         if old.exists() and not folder.exists():
@@ -243,7 +248,7 @@ def _check_folder(folder: Path) -> None:
 def _copy_others(source: Path, folder: Path) -> None:
     """Copy what is in a model folder and not of the model; a link stays one."""
     for path in source.iterdir():
-        if path.name in (*FILES, ENCODER) or path.match(SHARDS):
+        if path.name in (*FILES, ENCODER, *LOCK_FILES) or path.match(SHARDS):
             continue
         if path.is_dir() and not path.is_symlink():
             shutil.copytree(path, folder / path.name, symlinks=True)

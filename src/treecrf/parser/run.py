@@ -14,6 +14,7 @@ from treecrf.parser.errors import ParserError
 from treecrf.parser.evaluation import Scores
 from treecrf.parser.optimisation import Optimisation
 from treecrf.parser.replacing import clean_up, replacing
+from treecrf.parser.writing import writing_to
 
 if TYPE_CHECKING:
     from treecrf.parser.train import Training
@@ -185,13 +186,14 @@ class Run:
         if not self.ranks.leads:
             return
         started = time.perf_counter()
-        if self._replaces:  # this is the first epoch
-            with replacing(self.folder) as new:
-                self._save_settings(new)
-                self._write_epochs(new, whole=True)
-            self._replaces = False
-        else:
-            self._write_epochs(self.folder, whole=whole)
+        with writing_to(self.folder):  # an error if it is another folder by now
+            if self._replaces:  # this is the first epoch
+                with replacing(self.folder) as new:
+                    self._save_settings(new)
+                    self._write_epochs(new, whole=True)
+                self._replaces = False
+            else:
+                self._write_epochs(self.folder, whole=whole)
         self._written = time.perf_counter()
         self._writing = self._written - started
 

@@ -21,6 +21,7 @@ from treecrf.parser.readers import PieceReader
 from treecrf.parser.train import Training
 from treecrf.parser.vectors import read_vectors
 from treecrf.parser.vocab import Vocabulary, build_vocabulary
+from treecrf.parser.writing import check_is_folder
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.files import File
 from treecrf.treebank.punctuation import punctuation
@@ -204,8 +205,7 @@ def _read(files: Sequence[File]) -> Iterable[Sentence]:
 
 def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool) -> bool:
     """Whether a training goes on as it began; an error where something would be lost."""
-    if folder.exists() and not folder.is_dir():
-        raise ParserError(f"{folder}: not a folder; a model is a folder of several files")
+    check_is_folder(folder)
     if config.epochs < 1:
         raise ParserError("epochs is 0, and without an epoch there is no model: --set epochs=N")
     if not overwrite:

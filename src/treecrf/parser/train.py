@@ -25,6 +25,7 @@ from treecrf.parser.pretrained import Pretrained
 from treecrf.parser.ranks import ALONE, Ranks
 from treecrf.parser.run import Epoch, Run
 from treecrf.parser.vocab import Vocabulary
+from treecrf.parser.writing import training_in
 from treecrf.treebank import Sentence
 
 __all__ = ["Epoch", "Step", "Training", "train"]
@@ -91,7 +92,13 @@ def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
     Everything random in an epoch follows from the seed and the number of the epoch, so that going
     on from the last checkpoint gives what an uninterrupted run gives. Several processes take a part
     of each batch: all have the same weights after each step, and the same count of steps as one.
+    No other training may write to the folder meanwhile.
     """
+    with training_in(folder, training.ranks):
+        return _train(training, folder, resume=resume)
+
+
+def _train(training: Training, folder: Path, *, resume: bool) -> Epoch:
     config, ranks = training.config, training.ranks
     scorer = training.scorer.to(training.device)
     encoded = encode(training.prepared.sentences, training.vocabulary, config)

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from treecrf.atomic import replace_file
+from treecrf.locks import LockedError, locked_folder
 from treecrf.nn.single_threads import run_on_one_thread
 from treecrf.nn.storage import StorageError, load_tensors, save_tensors
 from treecrf.segment.assembly import Assembly, Scores
@@ -140,7 +141,6 @@ class Segmenter:
 
     def save(self, folder: Path) -> None:
         """Write the segmenter into a folder, which may be that of a parser."""
-        folder.mkdir(parents=True, exist_ok=True)
         classes = [[int(before), int(after)] for before, after in np.argwhere(self.joins)]
         settings = {
             "format": _FORMAT,
@@ -152,8 +152,12 @@ class Segmenter:
         data = (json.dumps(settings, ensure_ascii=False, indent=1) + "\n").encode()
         # Should only the first of the two be written, `load` must not take it with an old second.
         metadata = {"format": _FORMAT, _SETTINGS_DIGEST: hashlib.sha256(data).hexdigest()}
-        save_tensors(folder / WEIGHTS, self.network.state_dict(), metadata)
-        replace_file(folder / SETTINGS, data)
+        try:
+            with locked_folder(folder):
+                save_tensors(folder / WEIGHTS, self.network.state_dict(), metadata)
+                replace_file(folder / SETTINGS, data)
+        except LockedError as error:
+            raise SegmentError(f"{folder}: {error}") from None
 
     @classmethod
     def load(cls, folder: Path, *, device: torch.device | str = "cpu") -> "Segmenter":

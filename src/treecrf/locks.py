@@ -1,0 +1,130 @@
+"""Locks that one process has at a time, and that end with the process, however it ends."""
+
+import contextlib
+import json
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+
+__all__ = ["LOCK_FILES", "FileLock", "LockedError", "locked_folder"]
+
+_FOLDER_LOCK = ".training.lock"
+_HOLDER = ".holder"  # the end of the name of the file that says who has a lock
+LOCK_FILES = (_FOLDER_LOCK, _FOLDER_LOCK + _HOLDER)
+"""What a locked folder has besides its own files; both go when the lock is released."""
+
+_PATIENCE = 0.5  # seconds: a process that is ending may be about to release it
+
+
+class LockedError(RuntimeError):
+    """Another process has the lock; the text names it: its number, its machine, since when."""
+
+
+class FileLock:
+    """A lock of the operating system on a file, from when it is made until `release`.
+
+    The file and the one beside it that names the process are removed at the end. After a kill they
+    stay, unlocked, until the next process takes the lock.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Take the lock, or raise `LockedError`."""
+        import filelock  # not with every command that only reads models
+
+        self.path = path
+        # Beside it, because a locked file cannot be read everywhere.
+        self._holder = path.with_name(path.name + _HOLDER)
+        self._lock = filelock.FileLock(path)
+        try:
+            self._lock.acquire(timeout=_PATIENCE)
+        except filelock.Timeout:
+            raise LockedError(self._read_holder()) from None
+        self._identity = _identity(path)
+        holder = {
+            "process": os.getpid(),
+            "host": socket.gethostname(),
+            "since": datetime.now().isoformat(" ", "seconds"),
+        }
+        self._holder.write_text(json.dumps(holder), encoding="utf-8")
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the next process would find this very lock, and not another or none."""
+        return self._identity is not None and _identity(self.path) == self._identity
+
+    def release(self) -> None:
+        """Give the lock back and remove its files; once is enough."""
+        if self._lock.is_locked and self.in_place:
+            for path in (self._holder, self.path):
+                with contextlib.suppress(OSError):  # Windows removes no open file
+                    path.unlink()
+        self._lock.release()
+
+    def _read_holder(self) -> str:
+        try:
+            holder = json.loads(self._holder.read_bytes())
+            return f"process {holder['process']} on {holder['host']}, since {holder['since']}"
+        except (OSError, ValueError, KeyError, TypeError):
+            return "another process"
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+class _Held(threading.local):
+    def __init__(self) -> None:
+        self.folders: dict[str, FileLock] = {}
+
+
+_held = _Held()
+
+
+@contextmanager
+def locked_folder(folder: Path) -> Iterator[None]:
+    """A model folder, made where there is none, that no other process or thread locks meanwhile.
+
+    The thread that has the lock may take it again, unless it is another folder by now. A folder
+    that was made and is still empty at the end is removed.
+    """
+    real = os.path.realpath(folder)
+    if (own := _held.folders.get(real)) is not None:
+        if not own.in_place:
+            raise LockedError(
+                "it was removed or replaced while a model was written to it; nothing more is "
+                "written"
+            )
+        yield
+        return
+    made = [path for path in (Path(real), *Path(real).parents) if not path.exists()]
+    try:
+        Path(real).mkdir(parents=True, exist_ok=True)
+        lock = _lock_of(Path(real))
+        _held.folders[real] = lock
+        try:
+            yield
+        finally:
+            del _held.folders[real]
+            lock.release()
+    finally:
+        with contextlib.suppress(OSError):  # it is not empty, or another process has removed it
+            for path in made:
+                path.rmdir()
+
+
+def _lock_of(folder: Path) -> FileLock:
+    try:
+        return FileLock(folder / _FOLDER_LOCK)
+    except LockedError as error:
+        raise LockedError(
+            f"a model is being written here already ({error}); wait until that has ended, or "
+            "choose another folder"
+        ) from None
