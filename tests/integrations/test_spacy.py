@@ -13,6 +13,7 @@ from spacy.tokens import Doc, DocBin
 
 from tests.parser.models import SMALL, VOCABULARY, random_parser
 from treecrf.integrations.spacy import TreeCRFComponent
+from treecrf.integrations.spacy_noun_chunks import noun_chunks
 from treecrf.parser import Parser, ParserError
 from treecrf.treebank.generator import generate_treebank
 
@@ -181,3 +182,62 @@ def test_tags_are_read_and_given(tmp_path: Path) -> None:
     doc = component(Doc(vocab, words=["a", "dog", "b", "c"], sent_starts=[True] + 3 * [False]))
     assert {token.pos_ for token in doc} <= set(VOCABULARY.upos)
     assert len(list(doc.sents)) == 1
+
+
+CHUNKS = {
+    "The big, red dog of my old neighbour saw Anna's cat.": [
+        "The big, red dog",
+        "my old neighbour",
+        "Anna's cat",
+    ],
+    "She is a doctor, and Peter became a teacher.": ["She", "a doctor", "Peter", "a teacher"],
+    "There were two dogs and a cat in the house.": ["two dogs", "a cat", "the house"],
+    "Barack Obama spoke to the New York Times.": ["Barack Obama", "the New York Times"],
+}
+
+
+def test_noun_chunks_are_found_by_universal_dependencies() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("treecrf", config={"device": "cpu"})
+    docs = list(nlp.pipe(CHUNKS))
+    assert [[chunk.text for chunk in doc.noun_chunks] for doc in docs] == list(CHUNKS.values())
+    (again,) = DocBin(docs=docs[:1]).get_docs(nlp.vocab)
+    assert [chunk.text for chunk in again.noun_chunks] == next(iter(CHUNKS.values()))
+    sentence = next(docs[2].sents)
+    assert [chunk.text for chunk in sentence.noun_chunks] == list(CHUNKS.values())[2]
+
+
+def test_noun_chunks_of_a_tree_that_is_given() -> None:
+    words = ["la", "maison", "blanche", "de", "Anna", "et", "le", "chien"]
+    tags = ["DET", "NOUN", "ADJ", "ADP", "PROPN", "CCONJ", "DET", "NOUN"]
+    heads, deps = (
+        [1, 1, 1, 4, 1, 7, 7, 1],
+        ["det", "ROOT", "amod", "case", "nmod", "cc", "det", "conj"],
+    )
+    doc = Doc(spacy.blank("fr").vocab, words=words, pos=tags, heads=heads, deps=deps)
+    found = [doc[start:end].text for start, end, _ in noun_chunks(doc)]
+    assert found == ["la maison blanche", "Anna", "le chien"]
+    bare = Doc(doc.vocab, words=words, heads=heads, deps=deps)
+    with pytest.raises(ValueError, match=r"noun_chunks need universal tags, .* token\.pos"):
+        list(noun_chunks(bare))
+
+
+def test_the_english_model_is_not_taken_for_another_language() -> None:
+    nlp = spacy.blank("de")
+    with pytest.raises(ParserError, match=r"for German \(de\), .* for English \(en\): .* 'en'"):
+        nlp.add_pipe("treecrf")
+    nlp.add_pipe("treecrf", config={"model": "en"})  # which says that it is meant
+    assert nlp("Anna slept.").has_annotation("DEP")
+
+
+def test_a_model_of_ones_own_is_for_any_language(model: Path) -> None:
+    nlp = spacy.blank("de")
+    nlp.add_pipe("treecrf", config={"model": str(model)})
+
+
+def test_the_analysis_of_a_pipeline_knows_what_is_set() -> None:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("treecrf")
+    found = nlp.analyze_pipes()["attrs"]
+    for name in ("token.pos", "token.dep", "token.head", "doc.sents", "token.is_sent_start"):
+        assert found[name]["assigns"] == ["treecrf"]

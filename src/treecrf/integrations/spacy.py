@@ -7,14 +7,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 import treecrf
 from treecrf.extras import needs_extra
+from treecrf.integrations.spacy_noun_chunks import noun_chunks
 from treecrf.integrations.spacy_sentences import SpacySentence, sentences_of, with_sentence_starts
-from treecrf.parser.bundled import BUNDLED, model_folder
+from treecrf.parser.bundled import BUNDLED, DEFAULT, model_folder
+from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Decoder
 
 with needs_extra("spacy", "treecrf in spaCy"):
@@ -37,13 +39,24 @@ _PROB = "head_prob"
 
 @Language.factory(
     "treecrf",
-    assigns=["token.head", "token.dep", "token.is_sent_start", "doc.sents", f"token._.{_PROB}"],
+    assigns=[
+        *("token.head", "token.dep", "token.is_sent_start", "doc.sents"),
+        *("token.pos", f"token._.{_PROB}"),  # tags of models that give them
+    ],
     default_config={"model": None, "device": "auto", "decoder": None},
 )
 def make_treecrf(
     nlp: Language, name: str, model: str | None, device: str, decoder: Decoder | None
 ) -> "TreeCRFComponent":
     """What `nlp.add_pipe("treecrf")` adds; `model` is a folder, or the name of a bundled model."""
+    if model is None and nlp.lang != DEFAULT:
+        raise ParserError(
+            f"this pipeline is for {type(nlp).__name__} ({nlp.lang}), and the model that comes "
+            f"with treecrf for English ({DEFAULT}): give a model of your own, "
+            f"config={{'model': FOLDER}}, or config={{'model': '{DEFAULT}'}} if English is meant"
+        )
+    # For Docs that are read from disk, too. spaCy's own yield numbers as well; its types do not.
+    nlp.vocab.get_noun_chunks = cast(Any, noun_chunks)
     component = TreeCRFComponent(model, name=name, device=device, decoder=decoder)
     if model is not None and Path(model).exists():
         component.parser  # noqa: B018  # what is wrong with it is told at once
@@ -134,6 +147,7 @@ class TreeCRFComponent:
         relative = (heads - np.arange(len(doc))).astype(np.uint64)
         columns: Any = np.stack((relative, numbers), 1)
         doc.from_array([HEAD, DEP], columns)
+        doc.noun_chunks_iterator = noun_chunks  # type: ignore[attr-defined]
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
         """Write the model into a folder, unless it is one that comes with treecrf."""
