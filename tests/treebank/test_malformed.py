@@ -17,6 +17,7 @@ def line(number: str, head: str = "0", *, form: str = "w") -> str:
 
 GOOD = "# sent_id = 1\n" + line("1") + "\n"  # lines 1 to 3
 LONG = "1\t" + "x" * 50 + "\n"
+LATIN1 = "; for Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"
 
 MALFORMED = {
     "missing columns": (
@@ -171,10 +172,10 @@ def broken(data: bytes) -> str:
 def test_broken_utf8_is_named_with_its_line() -> None:
     data = (GOOD + line("1") + line("2", "1", form="é") + "\n").encode()
     assert broken(data.replace("é".encode(), b"\xe9")) == (
-        "<file>:5: not UTF-8: invalid continuation byte (byte 0xe9)"
+        "<file>:5: not UTF-8: invalid continuation byte (byte 0xe9)" + LATIN1
     )
     assert broken(data[: data.index("é".encode()) + 1]) == (
-        "<file>:5: not UTF-8: unexpected end of data (byte 0xc3)"
+        "<file>:5: not UTF-8: unexpected end of data (byte 0xc3)" + LATIN1
     )
 
 
@@ -223,7 +224,7 @@ def test_checking_goes_on_after_broken_utf8() -> None:
     data = (GOOD + line("1", form="é") + "\n" + GOOD + line("1", "7") + "\n").encode("latin-1")
     items = list(check_conllu(io.BytesIO(data)))
     assert [str(item) for item in items if isinstance(item, TreebankError)] == [
-        "<file>:4: not UTF-8: invalid continuation byte (byte 0xe9)",
+        "<file>:4: not UTF-8: invalid continuation byte (byte 0xe9)" + LATIN1,
         "<file>:9: head 7 is outside the sentence, which has 1 words",
     ]
     assert len(items) == 4

@@ -19,6 +19,7 @@ from treecrf.treebank.plain import look_at, read_text
 Reader = Callable[[File], Iterator[Sentence]]
 
 DATA = Path(__file__).parent / "data"
+LATIN1 = "; for Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"
 ROW = "1\tHi\thi\tINTJ\tUH\t_\t0\troot\t_\t_\n\n"
 
 
@@ -79,7 +80,7 @@ def test_broken_utf8_is_named_with_its_line() -> None:
     assert [next(sentences).line for _ in range(2)] == [1, 3]
     with pytest.raises(TreebankError) as error:
         next(sentences)
-    assert str(error.value) == "<file>:4: not UTF-8: unexpected end of data (byte 0xe9)"
+    assert str(error.value) == "<file>:4: not UTF-8: unexpected end of data (byte 0xe9)" + LATIN1
 
 
 def packed_badly(damage: str) -> bytes:
@@ -247,8 +248,12 @@ def test_nothing_of_raw_text_is_changed(tmp_path: Path) -> None:
     assert "".join(read_text(path)) == "".join(read_text(io.StringIO(text, newline=""))) == text
 
 
-def test_utf_16_is_named(tmp_path: Path) -> None:
+def test_other_encodings_are_named_and_how_to_convert_them(tmp_path: Path) -> None:
     path = tmp_path / "text.txt"
-    path.write_bytes("Hello".encode("utf-16"))
-    with pytest.raises(TreebankError, match="this is UTF-16, not UTF-8"):
-        list(read_text(path))
+    for read in (read_text, read_tokens, read_sentences, read_conllu):
+        path.write_bytes("Hello".encode("utf-16"))
+        with pytest.raises(TreebankError, match=r"UTF-16, .* iconv -f utf-16 -t utf-8 FILE > NEW"):
+            list(read(path))
+        path.write_bytes("1\té".encode("latin-1"))
+        with pytest.raises(TreebankError, match=r"not UTF-8: .* iconv -f latin1 -t utf-8 FILE"):
+            list(read(path))

@@ -15,9 +15,12 @@ from treecrf.atomic import naming, open_replacing
 from treecrf.treebank.errors import TreebankError
 
 __all__ = [
+    "UTF16_MARKS",
+    "UTF16_PROBLEM",
     "File",
     "decode",
     "next_chunk",
+    "not_utf8",
     "open_source",
     "open_target",
     "read_blocks",
@@ -31,6 +34,8 @@ File: TypeAlias = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 _CHUNK = 1 << 18
 _LONGEST_LINE = 1 << 24
+UTF16_PROBLEM = "this is UTF-16, not UTF-8: iconv -f utf-16 -t utf-8 FILE > NEW"
+UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _GZIP_MAGIC = b"\x1f\x8b"
 _STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
@@ -135,7 +140,7 @@ def read_piece(
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         problem = f"broken gzip data: {error}"
     except UnicodeError as error:  # of a file that was opened as text
-        problem = f"not UTF-8: {error}"
+        problem = not_utf8(str(error), name)
     except _LineTooLongError:
         problem = f"a line of more than {_LONGEST_LINE >> 20} MiB; this is no text with sentences"
     line += sum(piece.count(b"\n") for piece in before)
@@ -186,9 +191,19 @@ def decode(block: bytes, name: str, line: int) -> str:
     try:
         return block.decode()
     except UnicodeDecodeError as error:
+        at_start = line == 1 and block[:2] in UTF16_MARKS
         line += block.count(b"\n", 0, error.start)
-        problem = f"not UTF-8: {error.reason} (byte 0x{block[error.start]:02x})"
+        problem = not_utf8(f"{error.reason} (byte 0x{block[error.start]:02x})", name)
+        if at_start:
+            problem = UTF16_PROBLEM
         raise TreebankError(problem, source=name, line=line) from None
+
+
+def not_utf8(reason: str, name: str) -> str:
+    """What is wrong with bytes of another encoding, and how a file is converted."""
+    if name == "--text":
+        return f"not UTF-8: {reason}"
+    return f"not UTF-8: {reason}; for Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"
 
 
 @contextlib.contextmanager

@@ -11,9 +11,12 @@ from typing import IO, Literal, TypeAlias
 from treecrf.treebank.conllu import parse_chunks
 from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.files import (
+    UTF16_MARKS,
+    UTF16_PROBLEM,
     File,
     decode,
     next_chunk,
+    not_utf8,
     open_source,
     read_chunks,
     read_lines,
@@ -96,9 +99,9 @@ def text_pieces(file: IO[bytes] | IO[str], name: str) -> Iterator[str]:
             place += len(data)
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        problem = f"not UTF-8: {error.reason}, near byte {place + error.start:,}"
-        if place == 0 and error.object[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
-            problem = "this is UTF-16, not UTF-8; iconv -f UTF-16 -t UTF-8 makes it so"
+        problem = not_utf8(f"{error.reason}, near byte {place + error.start:,}", name)
+        if place == 0 and error.object[:2] in UTF16_MARKS:
+            problem = UTF16_PROBLEM
         raise TreebankError(problem, source=name) from None
 
 
