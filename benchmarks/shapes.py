@@ -117,7 +117,7 @@ def _compile(case: Case) -> None:
     device = torch.device("cuda")
     parts, lengths = _batch(case.family, 1, COMPILED_WORDS, device)
     with suppress(Exception):  # it comes again where the shape is timed, and is told there
-        _marginals(case.family, parts, lengths, case.shape)
+        _marginals(parts, lengths, case.shape)
 
 
 def measure(family: str, words: int, device: torch.device, *, seconds: float) -> Row:
@@ -126,11 +126,11 @@ def measure(family: str, words: int, device: torch.device, *, seconds: float) ->
     print(f"{family}: {sentences} sentences of {words} words ...", file=sys.stderr, flush=True)
     parts, lengths = _batch(family, sentences, words, device)
     chosen, *others = candidates(family, words, device)
-    expected = _marginals(family, parts, lengths, chosen)
+    expected = _marginals(parts, lengths, chosen)
     milliseconds = {}
     for shape in (chosen, *others):
         try:
-            found = _marginals(family, parts, lengths, shape)
+            found = _marginals(parts, lengths, shape)
         except Exception as problem:
             print(f"  {_named(shape)}: {type(problem).__name__}: {problem}", file=sys.stderr)
             continue
@@ -142,7 +142,7 @@ def measure(family: str, words: int, device: torch.device, *, seconds: float) ->
                     f"{difference:.1e} from that in {_named(chosen)}, so no times are given"
                 )
         milliseconds[_named(shape)] = median_ms(
-            lambda shape=shape: _marginals(family, parts, lengths, shape), device, seconds=seconds
+            lambda shape=shape: _marginals(parts, lengths, shape), device, seconds=seconds
         )
     return Row(family, sentences, words, milliseconds)
 
@@ -170,11 +170,13 @@ def _batch(
 
 
 def _marginals(
-    family: str, parts: tuple[Tensor, ...], lengths: Tensor, shape: WorkShape
+    parts: tuple[Tensor, ...], lengths: Tensor, shape: WorkShape
 ) -> tuple[Tensor, Tensor]:
     """log Z and marginals by the kernels, working in this shape."""
     with use_shape(shape):
-        return module(family, "triton").marginals(*parts, lengths, multiroot=False)
+        return module("projective", "triton").marginals(
+            parts[0], lengths, *parts[1:], multiroot=False
+        )
 
 
 def _named(shape: WorkShape) -> str:

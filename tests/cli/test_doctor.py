@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from tests.cli.running import treecrf
 from treecrf.cli.app import app
 from treecrf.extras import installed_packages
-from treecrf.ops.first_order import cpu
+from treecrf.ops.projective import cpu
 from treecrf.struct.selftest import check_kernels
 
 FAMILIES = ["ProjectiveTreeCRF", "SiblingTreeCRF", "NonProjectiveTreeCRF"]

@@ -47,7 +47,7 @@ def log_partition(
     kernels = implementation(family, scores[0])
     differentiate = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in scores)
     if backend_for(scores[0].device) == "torch" or not differentiate:
-        value: Tensor = kernels.log_partition(*scores, lengths, multiroot=multiroot)
+        value: Tensor = kernels.log_partition(scores[0], lengths, *scores[1:], multiroot=multiroot)
     else:
         value = _LogPartition.apply(family, lengths, multiroot, *scores)
     return value
@@ -63,7 +63,9 @@ def marginals(
     scores = tuple(
         part if part.requires_grad else part.detach().requires_grad_() for part in scores
     )
-    value = module(family, "torch").log_partition(*scores, lengths, multiroot=multiroot)
+    value = module(family, "torch").log_partition(
+        scores[0], lengths, *scores[1:], multiroot=multiroot
+    )
     return torch.autograd.grad(
         value.sum(), scores, create_graph=True, allow_unused=True, materialize_grads=True
     )
@@ -77,7 +79,7 @@ class _LogPartition(torch.autograd.Function):
         kernels = implementation(family, scores[0])
         wants_siblings = len(scores) == 2 and ctx.needs_input_grad[4]
         compute = kernels.sibling_marginals if wants_siblings else kernels.marginals
-        value, *gradients = compute(*scores, lengths, multiroot=multiroot)
+        value, *gradients = compute(scores[0], lengths, *scores[1:], multiroot=multiroot)
         ctx.family, ctx.multiroot, ctx.count = family, multiroot, len(scores)
         ctx.save_for_backward(lengths, *scores, *gradients)
         return value

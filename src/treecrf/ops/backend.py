@@ -12,7 +12,7 @@ from typing import Literal
 import torch
 
 Backend = Literal["torch", "numba", "triton"]
-Family = Literal["first_order", "second_order", "nonprojective"]
+Family = Literal["projective", "nonprojective"]
 Operation = Family | Literal["masking"]
 
 _MODULES: dict[Backend, str] = {"torch": "reference", "numba": "cpu", "triton": "cuda"}

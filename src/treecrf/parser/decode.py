@@ -8,7 +8,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from treecrf.ops.second_order import factored
+from treecrf.ops.projective import factored
 from treecrf.parser.batch import Batch
 from treecrf.parser.config import Config
 from treecrf.parser.entropy import tree_entropies

@@ -139,15 +139,17 @@ class TreeDistribution:
         Where fewer than k trees exist the scores are -inf and the heads -1.
         """
         k = arguments.checked_count(k, most=MOST_TREES)
-        heads = self._kernels.topk(*self._detached, self.lengths, k, multiroot=self.multiroot)
+        arcs, *others = self._detached
+        heads = self._kernels.topk(arcs, self.lengths, k, *others, multiroot=self.multiroot)
         return self._scores_of(heads), heads
 
     def sample(self, k: int = 1, *, generator: torch.Generator | None = None) -> Tensor:
         """Heads `[k, batch, N]` of k independent draws."""
         k = arguments.checked_count(k)
         arguments.check_generator(generator)
+        arcs, *others = self._detached
         heads: Tensor = self._kernels.sample(
-            *self._detached, self.lengths, k, multiroot=self.multiroot, generator=generator
+            arcs, self.lengths, k, *others, multiroot=self.multiroot, generator=generator
         )
         self._require_trees(heads[0])
         return heads
@@ -185,10 +187,12 @@ class TreeDistribution:
 
     @property
     def _best_heads(self) -> Tensor:
-        return self._cached(
-            "argmax",
-            lambda: self._kernels.argmax(*self._detached, self.lengths, multiroot=self.multiroot),
-        )
+        return self._cached("argmax", lambda: self._argmax(*self._detached))
+
+    def _argmax(self, arcs: Tensor, *others: Tensor) -> Tensor:
+        """Heads `[batch, N]` of this family's tree with the best score by these parts."""
+        heads: Tensor = self._kernels.argmax(arcs, self.lengths, *others, multiroot=self.multiroot)
+        return heads
 
     def _log_partition(self, parts: tuple[Tensor, ...]) -> Tensor:
         return autograd.log_partition(self._family, parts, self.lengths, multiroot=self.multiroot)
@@ -196,8 +200,9 @@ class TreeDistribution:
     def _compute_marginals(self) -> Tensor:
         if _differentiable(self._parts):
             return self._part_marginals(self._parts)[0]
+        arcs, *others = self._detached
         log_partition, marginals = self._kernels.marginals(
-            *self._detached, self.lengths, multiroot=self.multiroot
+            arcs, self.lengths, *others, multiroot=self.multiroot
         )
         self._cache.setdefault(self._cache_key("log_partition"), log_partition)
         return cast(Tensor, marginals)
@@ -208,7 +213,7 @@ class TreeDistribution:
             return autograd.marginals(self._family, parts, self.lengths, multiroot=self.multiroot)
         kernels = implementation(self._family, parts[0])
         compute = kernels.marginals if len(parts) == 1 else kernels.sibling_marginals
-        _, *marginals = compute(*parts, self.lengths, multiroot=self.multiroot)
+        _, *marginals = compute(parts[0], self.lengths, *parts[1:], multiroot=self.multiroot)
         return tuple(marginals)
 
     def _double_marginals(self) -> tuple[Tensor, ...]:
@@ -234,8 +239,7 @@ class TreeDistribution:
 
     def _best_by_gains(self, gains: Tensor) -> Tensor:
         """Heads `[batch, N]` of this family's tree with the largest sum of arc gains."""
-        heads: Tensor = self._kernels.argmax(gains, self.lengths, multiroot=self.multiroot)
-        return heads
+        return self._argmax(gains)
 
     def _scores_of(self, heads: Tensor) -> Tensor:
         """Scores `[batch, k]` of trees `heads [batch, k, N]`; -inf for a row of -1."""

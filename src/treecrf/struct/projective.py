@@ -6,4 +6,4 @@ from treecrf.struct.distribution import TreeDistribution
 class ProjectiveTreeCRF(TreeDistribution):
     """p(tree) in proportion to exp of the summed arc scores, over projective trees."""
 
-    _family = "first_order"
+    _family = "projective"

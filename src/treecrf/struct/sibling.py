@@ -3,7 +3,6 @@
 import torch
 from torch import Tensor
 
-from treecrf.ops.backend import implementation
 from treecrf.ops.constants import NEGATIVE_INFINITY
 from treecrf.struct import arguments
 from treecrf.struct.distribution import TreeDistribution
@@ -16,7 +15,7 @@ class SiblingTreeCRF(TreeDistribution):
     dependent and is the dependent's adjacent sibling on that side.
     """
 
-    _family = "second_order"
+    _family = "projective"
     _siblings: Tensor
 
     def __init__(
@@ -41,14 +40,9 @@ class SiblingTreeCRF(TreeDistribution):
     def _best_by_gains(self, gains: Tensor) -> Tensor:
         # Where no pair of siblings is forbidden the first-order decoder, which is faster, will do.
         if self._siblings.numel() == 0 or bool(self._siblings.amin() > NEGATIVE_INFINITY):
-            decoder = implementation("first_order", gains)
-            heads: Tensor = decoder.argmax(gains, self.lengths, multiroot=self.multiroot)
-            return heads
+            return self._argmax(gains)
         forbidden = torch.where(self._siblings == NEGATIVE_INFINITY, NEGATIVE_INFINITY, 0.0)
-        heads = self._kernels.argmax(
-            gains, forbidden.to(gains.dtype), self.lengths, multiroot=self.multiroot
-        )
-        return heads
+        return self._argmax(gains, forbidden.to(gains.dtype))
 
     def _scores_of(self, heads: Tensor) -> Tensor:
         arcs = super()._scores_of(heads)  # [batch, k]

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from tests.forking import assert_in_child
-from treecrf.ops.first_order import cpu
 from treecrf.ops.numba.threads import INLINE_COST, balanced_split, run_in_threads
+from treecrf.ops.projective import cpu
 
 COSTLY = INLINE_COST * 10
 

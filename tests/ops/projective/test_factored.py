@@ -9,8 +9,8 @@ from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.enumeration import all_trees, is_projective, is_tree, tree_score
-from treecrf.ops.second_order import factored
-from treecrf.ops.second_order.trilinear import SiblingScores
+from treecrf.ops.projective import factored
+from treecrf.ops.projective.trilinear import SiblingScores
 from treecrf.struct import SiblingTreeCRF
 
 INFINITY = float("inf")

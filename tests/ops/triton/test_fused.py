@@ -45,8 +45,7 @@ def test_cuda_modules_need_no_numba() -> None:
     program = (
         "import sys; sys.modules['numba'] = None\n"
         "from treecrf.ops.masking import cuda\n"
-        "from treecrf.ops.first_order import cuda\n"
-        "from treecrf.ops.second_order import cuda\n"
+        "from treecrf.ops.projective import cuda\n"
         "from treecrf.ops.nonprojective import cuda\n"
     )
     run = subprocess.run(

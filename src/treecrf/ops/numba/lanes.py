@@ -21,7 +21,10 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 __all__ = [
     "LANES",
     "Floats",
+    "FlowRow",
     "Integers",
+    "Row",
+    "ScoreRow",
     "Vector",
     "any_above",
     "gather",
@@ -44,6 +47,10 @@ INTEGERS = ir.VectorType(ir.IntType(64), LANES)
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.int64]
 Vector = Any  # what `doubles` is to a type checker: it exists in compiled code only
+
+Row = tuple[Floats, int]  # a chart, and the first of successive cells in it
+FlowRow = tuple[Floats, Floats, int]  # the same with the probabilities that the cells are used
+ScoreRow = tuple[Floats, Vector, int]  # flat scores, the lanes' offsets, the first of the row
 
 
 class Lanes(types.Type):

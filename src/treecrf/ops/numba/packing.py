@@ -1,7 +1,6 @@
 """Packs a batch of sentences into groups of LANES and runs a kernel over the groups in threads."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from treecrf.ops.numba.threads import run_in_threads
 __all__ = [
     "Groups",
     "PackedBatch",
+    "as_tensor",
     "lane_lengths",
     "lane_offsets",
     "most_words",
@@ -36,7 +36,6 @@ class PackedBatch:
         # Conversions are NumPy's: torch would spread them over threads of its own, which then spin
         # on the cores that the kernels are about to use.
         scores = arc_scores.detach().numpy()
-        self.dtype = scores.dtype
         self.sentences, self.tokens = arc_scores.shape[:2]
         self.lengths: Integers = np.ascontiguousarray(lengths.numpy(), dtype=np.int64)
         order = np.argsort(-self.lengths, kind="stable")
@@ -58,9 +57,10 @@ class PackedBatch:
         costs = cost * (self.lengths + 1.0) ** 3
         run_in_threads(kernel, costs.tolist())
 
-    def tensor(self, values: npt.NDArray[Any]) -> Tensor:
-        """A result as a tensor in the dtype of the scores."""
-        return torch.from_numpy(values.astype(self.dtype, copy=False))
+
+def as_tensor(values: Floats, like: Tensor) -> Tensor:
+    """A result as a tensor in the dtype of the scores."""
+    return torch.from_numpy(values.astype(like.detach().numpy().dtype, copy=False))
 
 
 def uniform_numbers(shape: tuple[int, ...], generator: torch.Generator | None) -> Floats:

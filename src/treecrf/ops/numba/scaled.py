@@ -1,4 +1,4 @@
-"""Sums of products of huge and tiny numbers in compiled code, without logarithms.
+"""Huge and tiny numbers in compiled code, without logarithms.
 
 A scaled number is `mantissa * 2**exponent`, both float64, the exponent an integer. Zero has
 mantissa 0 and an exponent below all others. A chart is a flat array of cells; a cell is a vector of
@@ -19,12 +19,10 @@ from treecrf.ops.numba.lanes import (
     LANES,
     Floats,
     Vector,
-    any_above,
     constant,
     doubles,
     integer_constant,
     load,
-    maximum,
     operation,
     select_equal,
     splat,
@@ -33,29 +31,19 @@ from treecrf.ops.numba.lanes import (
 
 __all__ = [
     "CELL",
-    "FlowRow",
-    "Row",
     "Scaled",
-    "add",
     "exponent",
     "exponential",
-    "has_flow",
-    "log_value",
     "mantissa",
     "normalised",
     "one",
     "pow2",
     "put",
-    "share",
-    "spread",
-    "sum_of_products",
     "times",
     "zero_unless_equal",
 ]
 
 Scaled = tuple[Vector, Vector]  # mantissas and exponents
-Row = tuple[Floats, int]  # a chart, and the first of successive cells in it
-FlowRow = tuple[Floats, Floats, int]  # the same with the probabilities that the cells are used
 
 CELL = 2 * LANES  # floats in one cell of a chart
 
@@ -64,8 +52,6 @@ CELL = 2 * LANES  # floats in one cell of a chart
 ZERO_EXPONENT = -(2.0**996)
 # Finite scores beyond this would make exponents that float64 cannot add exactly.
 LARGEST_SCORE = 1e12
-# Probabilities below this are as good as zero; products of them would lose digits.
-NEGLIGIBLE = 1e-300
 
 INTEGER_MAGIC = 1.5 * 2.0**MANTISSA_BITS  # adding it leaves an integer in the low bits
 
@@ -194,66 +180,3 @@ def zero_unless_equal(keys: Vector, key: int, value: Scaled) -> Scaled:
 def times(first: Scaled, second: Scaled) -> Scaled:
     """The product, its mantissa not normalised."""
     return first[0] * second[0], first[1] + second[1]
-
-
-@compiled
-def sum_of_products(left: Row, right: Row, count: int) -> Scaled:
-    """The sum over r < count of left[r] * right[r]."""
-    A, a = left
-    B, b = right
-    top = exponent(A, a) + exponent(B, b)
-    for r in range(1, count):
-        top = maximum(exponent(A, a + r) + exponent(B, b + r), top)
-    total = splat(0.0)
-    for r in range(count):
-        total = total + product(A, a + r, B, b + r, top)
-    return normalised(total, top)
-
-
-@compiled
-def product(A: Floats, a: int, B: Floats, b: int, unit: Vector) -> Vector:
-    """A[a] * B[b] / 2**unit."""
-    return mantissa(A, a) * mantissa(B, b) * pow2(exponent(A, a) + exponent(B, b) - unit)
-
-
-@compiled
-def has_flow(flow: Vector) -> bool:
-    """Whether the probability is worth passing on in some lane."""
-    return any_above(flow, NEGLIGIBLE)
-
-
-@compiled
-def share(flow: Vector, chart: Floats, cell: int) -> Vector:
-    """The probability of a cell for each unit of its sum's mantissa; 0 where the cell is zero."""
-    return flow / maximum(mantissa(chart, cell), splat(0.5))
-
-
-@compiled
-def add(flows: Floats, cell: int, flow: Vector) -> None:
-    store(flows, cell, load(flows, cell) + flow)
-
-
-@compiled
-def spread(
-    flow: Vector, chart: Floats, cell: int, left: FlowRow, right: FlowRow, count: int
-) -> None:
-    """Passes the probability of a `sum_of_products` on to the cells that it was made of.
-
-    Each term gets its part of the sum itself, so that nothing is lost however peaked the sum is.
-    """
-    A, to_A, a = left
-    B, to_B, b = right
-    part, unit = share(flow, chart, cell), exponent(chart, cell)
-    for r in range(count):
-        term = part * product(A, a + r, B, b + r, unit)
-        add(to_A, a + r, term)
-        add(to_B, b + r, term)
-
-
-@compiled
-def log_value(chart: Floats, cell: int, lane: int) -> float:
-    """The natural logarithm of a cell in one lane."""
-    value = chart[cell * CELL + lane]
-    if value == 0.0:
-        return -math.inf
-    return (math.log2(value) + chart[cell * CELL + LANES + lane]) * math.log(2.0)

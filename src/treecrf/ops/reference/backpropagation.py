@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from typing import overload
 
 import torch
 from torch import Tensor
@@ -47,9 +48,13 @@ def drawn_heads(inside: Inside, scores: tuple[Tensor, ...], *, draws: int) -> Te
     return torch.where(exists, torch.stack(trees), -1)
 
 
-def plain(tensor: Tensor) -> Tensor:
+@overload
+def plain(tensor: Tensor) -> Tensor: ...
+@overload
+def plain(tensor: Tensor | None) -> Tensor | None: ...
+def plain(tensor: Tensor | None) -> Tensor | None:
     """The tensor as one that a graph may keep, which one made in inference mode is not."""
-    return tensor.clone() if tensor.is_inference() else tensor
+    return tensor if tensor is None or not tensor.is_inference() else tensor.clone()
 
 
 def _leaves(scores: tuple[Tensor, ...]) -> tuple[Tensor, ...]:

@@ -131,6 +131,27 @@ def total(largest, extra, MAX: tl.constexpr):
 
 
 @triton.jit
+def joined(left, right, mask, CACHE: tl.constexpr):
+    """A tile of terms: the scores of two cells added, -inf where masked."""
+    first = tl.load(left, mask, float("-inf"), cache_modifier=CACHE)
+    return first + tl.load(right, mask, float("-inf"), cache_modifier=CACHE)
+
+
+@triton.jit
+def store_sum(cells, area, largest, extra, mask):
+    """Keep the two numbers of running sums, in a chart and in the next."""
+    tl.store(cells, largest, mask)
+    tl.store(cells + area, extra, mask)
+
+
+@triton.jit
+def load_sum(cells, area, mask, CACHE: tl.constexpr):
+    """The two numbers that `store_sum` keeps."""
+    largest = tl.load(cells, mask, 0.0, cache_modifier=CACHE)
+    return largest, tl.load(cells + area, mask, 0.0, cache_modifier=CACHE)
+
+
+@triton.jit
 def share(flow, largest, extra):
     """Origin and scale: a term's part of the flow is exp(term - origin) * scale."""
     scale = tl.where(extra > 0, flow / tl.where(extra > 0, extra, 1.0), 0.0)

@@ -16,8 +16,10 @@ def topk(
     family: Family, parts: tuple[Tensor, ...], lengths: Tensor, k: int, *, multiroot: bool
 ) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, on the device of the scores."""
-    scores = [part.cpu() for part in parts]
-    heads: Tensor = host_module(family).topk(*scores, lengths.cpu(), k, multiroot=multiroot)
+    arc_scores, *others = (part.cpu() for part in parts)
+    heads: Tensor = host_module(family).topk(
+        arc_scores, lengths.cpu(), k, *others, multiroot=multiroot
+    )
     return heads.to(lengths.device)
 
 
@@ -31,8 +33,8 @@ def sample(
     generator: torch.Generator | None,
 ) -> Tensor:
     """Heads `[k, batch, N]` of k draws, on the device of the scores."""
-    scores = [part.cpu() for part in parts]
+    arc_scores, *others = (part.cpu() for part in parts)
     heads: Tensor = host_module(family).sample(
-        *scores, lengths.cpu(), k, multiroot=multiroot, generator=generator
+        arc_scores, lengths.cpu(), k, *others, multiroot=multiroot, generator=generator
     )
     return heads.to(lengths.device)

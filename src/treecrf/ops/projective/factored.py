@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from treecrf.ops.constants import LOG2_E, NEGATIVE_INFINITY
-from treecrf.ops.second_order.trilinear import SiblingScores
+from treecrf.ops.projective.trilinear import SiblingScores
 
 __all__ = ["argmax", "marginals", "score"]
 

@@ -1,1 +1,0 @@
-"""First-order projective trees: Eisner's algorithm."""

@@ -1,0 +1,152 @@
+"""Projective trees on CUDA: launches of the fused kernels, one a pass.
+
+With sibling scores the trees are of the second order, without them of the first.
+"""
+
+import torch
+from torch import Tensor
+
+from treecrf.ops.projective.kernels import (
+    CHARTS,
+    FLOWS,
+    MARKS,
+    SIBLING_CHARTS,
+    SIBLING_FLOWS,
+    SIBLING_MARKS,
+    backtrack,
+    inside,
+    outside,
+)
+from treecrf.ops.triton import host
+from treecrf.ops.triton.fused import backtrack_block, barrier_counters, launches, options
+from treecrf.ops.triton.shapes import work_shape
+
+
+def log_partition(
+    arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor | None = None, *, multiroot: bool
+) -> Tensor:
+    """Log of the summed weight of all trees, `[batch]`."""
+    return _run_inside(arc_scores, sibling_scores, lengths, multiroot=multiroot, best=False)[0]
+
+
+def marginals(
+    arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor | None = None, *, multiroot: bool
+) -> tuple[Tensor, Tensor]:
+    """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
+    return _run_outside(arc_scores, sibling_scores, lengths, None, multiroot=multiroot)
+
+
+def sibling_marginals(
+    arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor, *, multiroot: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """log Z, arc marginals, and sibling marginals `[batch, dependent, head, sibling]`."""
+    pairs = torch.zeros_like(sibling_scores)
+    value, arcs = _run_outside(arc_scores, sibling_scores, lengths, pairs, multiroot=multiroot)
+    return value, arcs, pairs
+
+
+def argmax(
+    arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor | None = None, *, multiroot: bool
+) -> Tensor:
+    """Heads `[batch, N]` of the best tree."""
+    batch, tokens, _ = arc_scores.shape
+    value, charts = _run_inside(arc_scores, sibling_scores, lengths, multiroot=multiroot, best=True)
+    siblings = sibling_scores is not None
+    heads = lengths.new_empty(batch, tokens)
+    count = MARKS.value + siblings * SIBLING_MARKS.value
+    marks = lengths.new_zeros(batch, count, tokens, tokens, dtype=torch.int8)
+    with torch.cuda.device_of(arc_scores):
+        if batch:
+            backtrack[(batch,)](
+                lengths, charts, marks, value, heads, tokens,
+                SIBLINGS=siblings, BLOCK_I=backtrack_block(tokens),
+            )  # fmt: skip
+    return heads
+
+
+def topk(
+    arc_scores: Tensor,
+    lengths: Tensor,
+    k: int,
+    sibling_scores: Tensor | None = None,
+    *,
+    multiroot: bool,
+) -> Tensor:
+    """Heads `[batch, k, N]` of the k best trees, best first; computed on the host."""
+    parts = _parts(arc_scores, sibling_scores)
+    return host.topk("projective", parts, lengths, k, multiroot=multiroot)
+
+
+def sample(
+    arc_scores: Tensor,
+    lengths: Tensor,
+    k: int,
+    sibling_scores: Tensor | None = None,
+    *,
+    multiroot: bool,
+    generator: torch.Generator | None,
+) -> Tensor:
+    """Heads `[k, batch, N]` of k trees drawn from the distribution; computed on the host."""
+    parts = _parts(arc_scores, sibling_scores)
+    return host.sample("projective", parts, lengths, k, multiroot=multiroot, generator=generator)
+
+
+def _parts(arc_scores: Tensor, sibling_scores: Tensor | None) -> tuple[Tensor, ...]:
+    return (arc_scores,) if sibling_scores is None else (arc_scores, sibling_scores)
+
+
+def _run_inside(
+    arc_scores: Tensor,
+    sibling_scores: Tensor | None,
+    lengths: Tensor,
+    *,
+    multiroot: bool,
+    best: bool,
+) -> tuple[Tensor, Tensor]:
+    """log Z, or the best score, `[batch]`, and the charts."""
+    batch, tokens, _ = arc_scores.shape
+    siblings = sibling_scores is not None
+    value = arc_scores.new_empty(batch) if tokens > 1 else arc_scores.new_zeros(batch)
+    count = CHARTS.value + siblings * SIBLING_CHARTS.value
+    charts = arc_scores.new_empty(batch, count, tokens, tokens)
+    shape = work_shape(batch, tokens, arc_scores.device, siblings=siblings)
+    counters = barrier_counters(lengths, shape)
+    with torch.cuda.device_of(arc_scores):
+        for first, last in launches(batch, tokens, shape):
+            inside[(batch * shape.team,)](
+                arc_scores, sibling_scores, lengths, charts, value, counters,
+                tokens, first, last, shape.team,
+                SIBLINGS=siblings, MULTIROOT=multiroot, MAX=best, **options(shape),
+            )  # fmt: skip
+    return value, charts
+
+
+def _run_outside(
+    arc_scores: Tensor,
+    sibling_scores: Tensor | None,
+    lengths: Tensor,
+    pairs: Tensor | None,
+    *,
+    multiroot: bool,
+) -> tuple[Tensor, Tensor]:
+    """log Z and arc marginals; sibling marginals go into `pairs` when it is given."""
+    batch, tokens, _ = arc_scores.shape
+    siblings = sibling_scores is not None
+    value, charts = _run_inside(
+        arc_scores, sibling_scores, lengths, multiroot=multiroot, best=False
+    )
+    result = torch.zeros_like(arc_scores)
+    count = FLOWS.value + siblings * SIBLING_FLOWS.value
+    flows = arc_scores.new_zeros(batch, count, tokens, tokens)
+    shape = work_shape(batch, tokens, arc_scores.device, siblings=siblings)
+    counters = barrier_counters(lengths, shape)
+    with torch.cuda.device_of(arc_scores):
+        for first, last in reversed(launches(batch, tokens, shape)):
+            outside[(batch * shape.team,)](
+                sibling_scores, lengths, charts, flows, result, pairs, counters,
+                tokens, first, last, shape.team,
+                # The first order passes the same flows either way: one kernel will do.
+                SIBLINGS=siblings, PAIRS=pairs is not None, MULTIROOT=multiroot or not siblings,
+                **options(shape),
+            )  # fmt: skip
+    return value, result

@@ -1,0 +1,194 @@
+"""The projective trees in plain torch: the specification of the fast kernels.
+
+The inside pass of Eisner's algorithm, batched over sentences and positions as in the paper's
+Algorithm 1; every other question is a back-propagation through it. With sibling scores the trees
+are of the second order, without them of the first.
+"""
+
+import torch
+from torch import Tensor
+
+from treecrf.ops.constants import NEGATIVE_INFINITY
+from treecrf.ops.masking.reference import usable_siblings
+from treecrf.ops.reference import backpropagation
+from treecrf.ops.reference.backpropagation import Inside, plain
+from treecrf.ops.reference.semiring import (
+    KBestSemiring,
+    LogSemiring,
+    SamplingSemiring,
+    Semiring,
+)
+
+
+def log_partition(
+    arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor | None = None, *, multiroot: bool
+) -> Tensor:
+    """Log of the summed weight of all trees, `[batch]`; differentiable twice."""
+    value = inside(arc_scores, sibling_scores, lengths, multiroot, LogSemiring()).squeeze(-1)
+    # A gradient, of 0, for sentences of no words too.
+    value = value + arc_scores[:, 0, :0].sum(-1)
+    return value if sibling_scores is None else value + sibling_scores[:, 0, 0, :0].sum(-1)
+
+
+def marginals(
+    arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor | None = None, *, multiroot: bool
+) -> tuple[Tensor, Tensor]:
+    """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
+    return backpropagation.marginals(  # type: ignore[return-value]
+        _inside_of(sibling_scores, lengths, multiroot, LogSemiring()), (arc_scores,)
+    )
+
+
+def sibling_marginals(
+    arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor, *, multiroot: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """log Z, arc marginals, and sibling marginals `[batch, dependent, head, sibling]`."""
+    return backpropagation.marginals(  # type: ignore[return-value]
+        lambda arcs, siblings: inside(arcs, siblings, plain(lengths), multiroot, LogSemiring()),
+        (arc_scores, sibling_scores),
+    )
+
+
+def argmax(
+    arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor | None = None, *, multiroot: bool
+) -> Tensor:
+    """Heads `[batch, N]` of the best tree."""
+    return topk(arc_scores, lengths, 1, sibling_scores, multiroot=multiroot).squeeze(1)
+
+
+def topk(
+    arc_scores: Tensor,
+    lengths: Tensor,
+    k: int,
+    sibling_scores: Tensor | None = None,
+    *,
+    multiroot: bool,
+) -> Tensor:
+    """Heads `[batch, k, N]` of the k best trees, best first."""
+    return backpropagation.best_heads(
+        _inside_of(sibling_scores, lengths, multiroot, KBestSemiring(k)), (arc_scores,)
+    )
+
+
+def sample(
+    arc_scores: Tensor,
+    lengths: Tensor,
+    k: int,
+    sibling_scores: Tensor | None = None,
+    *,
+    multiroot: bool,
+    generator: torch.Generator | None,
+) -> Tensor:
+    """Heads `[k, batch, N]` of k trees drawn from the distribution."""
+    return backpropagation.drawn_heads(
+        _inside_of(sibling_scores, lengths, multiroot, SamplingSemiring(generator)),
+        (arc_scores,),
+        draws=k,
+    )
+
+
+def _inside_of(
+    sibling_scores: Tensor | None, lengths: Tensor, multiroot: bool, semiring: Semiring
+) -> Inside:
+    """The inside pass as a function of the arc scores alone."""
+    return lambda arcs: inside(arcs, plain(sibling_scores), plain(lengths), multiroot, semiring)
+
+
+def inside(
+    arc_scores: Tensor,
+    sibling_scores: Tensor | None,
+    lengths: Tensor,
+    multiroot: bool,
+    semiring: Semiring,
+) -> Tensor:
+    """The value of all trees of each sentence, `[batch, size]`.
+
+    I, S and C are the paper's incomplete, sibling and complete spans. A chart is indexed
+    `[batch, end, width]`: `_head` charts by the end where the head is, `_tail` charts by the other;
+    S charts by their left and by their right end.
+    """
+    batch, tokens, _ = arc_scores.shape
+
+    def empty() -> Tensor:
+        return arc_scores.new_full((batch, tokens, tokens, semiring.size), NEGATIVE_INFINITY)
+
+    I_right, I_left = empty(), empty()
+    C_right_head, C_right_tail, C_left_head, C_left_tail = empty(), empty(), empty(), empty()
+    for chart in (C_right_head, C_right_tail, C_left_head, C_left_tail):
+        chart[:, :, 0, 0] = 0
+    if sibling_scores is not None:
+        used = usable_siblings(arc_scores, multiroot=multiroot)
+        used_scores = torch.where(used, sibling_scores, NEGATIVE_INFINITY)
+        sibling_right, sibling_left = _by_width(used_scores)
+        S_from_left, S_from_right = empty(), empty()
+
+    def sibling_spans(width: int) -> Tensor:
+        # S[i,j] = sum_{i <= r < j} C[i->r] C[j->r+1]
+        left, right = C_right_head[:, : tokens - width, :width], C_left_head[:, width:, :width]
+        return semiring.plus(semiring.times(left, right.flip(2)))
+
+    for width in range(1, tokens):
+        starts, ends = slice(0, tokens - width), slice(width, tokens)
+        if sibling_scores is None:
+            # I[i->j] = S[i,j] s(i,j)  and  I[j->i] = S[i,j] s(j,i)
+            within_right = within_left = sibling_spans(width)
+        else:
+            # I[i->j] = (C[i->i] C[j->i+1] + sum_{i < r < j} I[i->r] S[r,j] s(i,r,j)) s(i,j)
+            alone = semiring.times(
+                C_right_head[:, starts, :1], C_left_head[:, ends, width - 1 : width]
+            )
+            after = semiring.times(
+                I_right[:, starts, 1:width], S_from_right[:, ends, 1:width].flip(2)
+            )
+            after = after + sibling_right[width][:, starts, 1:width].unsqueeze(-1)
+            within_right = semiring.plus(torch.cat((alone, after), dim=2))
+            # I[j->i] = (C[j->j] C[i->j-1] + sum_{i < r < j} I[j->r] S[i,r] s(j,r,i)) s(j,i)
+            alone = semiring.times(
+                C_left_head[:, ends, :1], C_right_head[:, starts, width - 1 : width]
+            )
+            after = semiring.times(
+                I_left[:, ends, 1:width], S_from_left[:, starts, 1:width].flip(2)
+            )
+            after = after + sibling_left[width][:, ends, 1:width].unsqueeze(-1)
+            within_left = semiring.plus(torch.cat((alone, after), dim=2))
+            S = sibling_spans(width)
+            S_from_left[:, starts, width] = S
+            S_from_right[:, ends, width] = S
+        I_right[:, starts, width] = within_right + arc_scores.diagonal(-width, 1, 2).unsqueeze(-1)
+        I_left[:, ends, width] = within_left + arc_scores.diagonal(width, 1, 2).unsqueeze(-1)
+        # C[i->j] = sum_{i < r <= j} I[i->r] C[r->j]
+        C_right = semiring.plus(
+            semiring.times(I_right[:, starts, 1 : width + 1], C_right_tail[:, ends, :width].flip(2))
+        )
+        if not multiroot:
+            C_right = _only_whole_sentences(C_right, lengths == width)
+        # C[j->i] = sum_{i <= r < j} I[j->r] C[r->i]
+        C_left = semiring.plus(
+            semiring.times(I_left[:, ends, 1 : width + 1], C_left_tail[:, starts, :width].flip(2))
+        )
+        C_right_head[:, starts, width] = C_right
+        C_right_tail[:, ends, width] = C_right
+        C_left_head[:, ends, width] = C_left
+        C_left_tail[:, starts, width] = C_left
+
+    return C_right_head[torch.arange(batch, device=lengths.device), 0, lengths]
+
+
+def _only_whole_sentences(C_right: Tensor, whole: Tensor) -> Tensor:
+    """Single root: the root symbol's span C[0->j] exists for the whole sentence, j = n, alone."""
+    at_root = torch.arange(C_right.shape[1], device=C_right.device) == 0  # [start]
+    keep = whole[:, None] | ~at_root
+    return torch.where(keep.unsqueeze(-1), C_right, NEGATIVE_INFINITY)
+
+
+def _by_width(sibling_scores: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+    """Sibling scores `[width][batch, head, distance of the sibling]`, rightwards and leftwards."""
+    tokens = sibling_scores.shape[1]
+    position = torch.arange(tokens, device=sibling_scores.device)
+    head, width, distance = position[:, None, None], position[:, None], position
+    last = tokens - 1
+    right = sibling_scores[
+        :, (head + width).clamp(max=last), head, (head + distance).clamp(max=last)
+    ]
+    left = sibling_scores[:, (head - width).clamp(min=0), head, (head - distance).clamp(min=0)]
+    return right.unbind(2), left.unbind(2)

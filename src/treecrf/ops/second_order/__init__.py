@@ -1,1 +1,0 @@
-"""Second-order projective trees: adjacent siblings."""
