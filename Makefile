@@ -103,6 +103,9 @@ bench-text: $(INSTALLED) ## time raw text to CoNLL-U with the English model: ARG
 bench-serve: $(INSTALLED) ## load the service beside the parser alone, then ten times over
 	@$(BIN)/python -m benchmarks.serve $(ARGS)
 
+bench-busy: $(INSTALLED) ## CPU time of small work with and without busy neighbours
+	@$(BIN)/python -m benchmarks.busy $(ARGS)
+
 bench-onnx: $(INSTALLED) ## time parsing with onnxruntime beside torch, where the trees are the same
 	@$(BIN)/python -m benchmarks.onnx $(ARGS)
 

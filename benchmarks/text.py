@@ -132,7 +132,7 @@ def _stages(parser: Parser, text: str) -> dict[str, float]:
     with Stages(parser.device) as stages:
         stages.replace(predict, "pipelined", lambda items, work: map(work, items))
         stages.replace(gathering, "run_side_by_side", lambda calls: (call() for call in calls))
-        stages.replace(segmenter, "run_on_one_thread", lambda call: call())
+        stages.replace(segmenter, "run_sized", lambda call, multiply_adds: call())
         stages.watch(segmenter.Segmenter, "_score", "segmenter: network")
         stages.watch(predict, "encode", "words to numbers", host=True)
         stages.watch(gathering, "make_batch", "batches")

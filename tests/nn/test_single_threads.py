@@ -5,12 +5,18 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
 import pytest
 import torch
 
-from treecrf.nn.single_threads import run_on_one_thread, run_side_by_side
+from treecrf.nn.single_threads import (
+    run_on_one_thread,
+    run_side_by_side,
+    run_sized,
+    threads_for,
+)
 from treecrf.ops import use_backend
 from treecrf.ops.backend import backend_for
 
@@ -35,8 +41,36 @@ def test_two_run_at_once() -> None:
     list(run_side_by_side([partial(together.wait, 10)] * 2))
 
 
-def test_a_single_call_has_all_threads() -> None:
-    assert list(run_side_by_side([torch.get_num_threads])) == [2]
+def test_a_single_call_has_one_thread_too() -> None:
+    assert list(run_side_by_side([torch.get_num_threads])) == [1]
+
+
+def test_large_operations_have_all_threads() -> None:
+    assert run_sized(torch.get_num_threads, multiply_adds=1e9) == 2
+    assert run_sized(torch.get_num_threads, multiply_adds=1e3) == 1
+
+
+def test_gradients_are_as_they_are_for_the_caller() -> None:
+    def modes() -> tuple[bool, bool]:
+        return torch.is_grad_enabled(), torch.is_inference_mode_enabled()
+
+    assert run_on_one_thread(modes) == (True, False)
+    with torch.no_grad():
+        assert run_on_one_thread(modes) == (False, False)
+    with torch.inference_mode():
+        assert run_on_one_thread(modes) == (False, True)
+
+
+def test_a_block_of_small_operations_is_the_callers_alone() -> None:
+    def elsewhere() -> int:
+        with ThreadPoolExecutor(1) as pool:
+            return pool.submit(torch.get_num_threads).result()
+
+    with threads_for(1e3):
+        assert (torch.get_num_threads(), elsewhere()) == (1, 2)
+    assert (torch.get_num_threads(), elsewhere()) == (2, 2)
+    with threads_for(1e9):
+        assert torch.get_num_threads() == 2
 
 
 def test_the_first_error_is_raised() -> None:

@@ -6,6 +6,7 @@ Modules of commands are imported here, so they import at their top nothing heavi
 import contextlib
 import errno
 import io
+import os
 import sys
 from collections.abc import Iterator
 from typing import Annotated, Any
@@ -34,6 +35,10 @@ from treecrf.signals import on_end_signals
 from treecrf.treebank.errors import TreebankError
 
 __all__ = ["app", "main"]
+
+# How often threads of OpenMP look whether the others are done before they sleep; usually that is
+# 300,000 times, in which another process that computes could have had the core.
+_SPINS = "1000"
 
 
 @contextlib.contextmanager
@@ -120,6 +125,8 @@ def main() -> None:
     """The console script."""
     # An exit, unlike a signal, passes through `finally`: no temporary file stays.
     on_end_signals(lambda number, _: sys.exit(128 + number))
+    if "OMP_WAIT_POLICY" not in os.environ:
+        os.environ.setdefault("GOMP_SPINCOUNT", _SPINS)  # torch reads it when it is imported
     if sys.stdout is None:
         sys.stdout = _Closed()
     for stream in (sys.stdout, sys.stderr):

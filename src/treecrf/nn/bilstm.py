@@ -9,6 +9,7 @@ from torch.nn.utils.rnn import PackedSequence
 from treecrf.nn.dropout import SharedDropout, random_mask
 from treecrf.nn.fused_lstm import can_fuse, fused_lstm
 from treecrf.nn.packing import PackedSteps, packed_steps
+from treecrf.nn.single_threads import run_sized
 from treecrf.nn.stepwise_lstm import stepwise_lstm
 
 __all__ = ["BiLSTM", "initialise_lstm", "lstm_weights"]
@@ -53,6 +54,13 @@ class BiLSTM(nn.Module):
 
     def forward(self, tokens: Tensor, batch_sizes: Tensor, sentence: Tensor) -> Tensor:
         """Tokens `[token, feature]`, sentences alive at each step, the sentence of each token."""
+        read = partial(self._read, tokens, batch_sizes, sentence)
+        if tokens.is_cuda or torch.is_grad_enabled():
+            return read()
+        step = 4 * self.size**2 * len(tokens) / len(batch_sizes)
+        return run_sized(read, multiply_adds=step)
+
+    def _read(self, tokens: Tensor, batch_sizes: Tensor, sentence: Tensor) -> Tensor:
         sentences = int(batch_sizes[0])
         tokens = self.before(tokens, sentence, sentences)
         # Masks of all layers are drawn together: a GPU would wait for the host to ask for each.

@@ -1,11 +1,15 @@
 """Vectors of words: trained, projected from pretrained ones, and read from characters."""
 
+from functools import partial
+
+import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from treecrf.nn.bilstm import initialise_lstm, lstm_weights
 from treecrf.nn.fused_lstm import can_fuse, fused_lstm
 from treecrf.nn.packing import last_states, packed_steps
+from treecrf.nn.single_threads import run_sized
 
 __all__ = ["CharLSTM", "WordEmbedding"]
 
@@ -63,5 +67,12 @@ class CharLSTM(nn.Module):
         if can_fuse(embedded, self.lstm.hidden_size):
             steps = packed_steps(batch_sizes, embedded.device)
             return last_states(fused_lstm(embedded, steps, lstm_weights(self.lstm)), steps)
-        last = self.lstm(PackedSequence(embedded, batch_sizes))[1][0]
+        read = partial(self._read, embedded, batch_sizes)
+        if embedded.is_cuda or torch.is_grad_enabled():
+            return read()
+        step = 4 * self.lstm.hidden_size**2 * len(embedded) / len(batch_sizes)
+        return run_sized(read, multiply_adds=step)
+
+    def _read(self, embedded: Tensor, batch_sizes: Tensor) -> Tensor:
+        last: Tensor = self.lstm(PackedSequence(embedded, batch_sizes))[1][0]
         return last.transpose(0, 1).flatten(1)  # [direction, form, feature] before

@@ -1,31 +1,36 @@
-"""Calls side by side on a CPU, each on one thread.
+"""How many threads of torch a piece of work on a CPU gets: one, unless its operations are large.
 
-Several small products at once, each on a thread of its own, take less time than one after the other
-on all threads, which have to wait for each other in every single operation; on a machine that has
-other things to do as well they take far less.
+Threads that share an operation wait for each other at its end, and spin while they wait. Where
+other processes compute as well, a thread that has lost its core keeps the others spinning, in every
+single operation. So small operations run on one thread, and many of them side by side, a thread
+each.
 """
 
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from contextvars import copy_context
 from typing import TypeVar
 
 import torch
 
-__all__ = ["run_on_one_thread", "run_side_by_side"]
+__all__ = ["run_on_one_thread", "run_side_by_side", "run_sized", "threads_for"]
 
 Result = TypeVar("Result")
+
+# Multiply-adds of an operation that takes a core about a tenth of a millisecond.
+_SMALL_OPERATION = 4_000_000
 
 _pools: dict[int, ThreadPoolExecutor] = {}
 _lock = threading.Lock()
 
 
 def run_side_by_side(calls: Sequence[Callable[[], Result]]) -> Iterator[Result]:
-    """The results of calls in their order; as many run at once as torch has threads."""
+    """The results of calls in their order, each on one thread; as many at once as torch has."""
     threads = torch.get_num_threads()
-    if threads == 1 or len(calls) < 2:
+    if threads == 1:
         for call in calls:
             yield call()
         return
@@ -44,9 +49,50 @@ def run_on_one_thread(call: Callable[[], Result]) -> Result:
     return call() if threads == 1 else _submit(threads, call).result()
 
 
+def run_sized(call: Callable[[], Result], *, multiply_adds: float) -> Result:
+    """The result of a call; on one thread if its typical operation has few multiply-adds."""
+    return run_on_one_thread(call) if multiply_adds < _SMALL_OPERATION else call()
+
+
+@contextmanager
+def threads_for(multiply_adds: float) -> Iterator[None]:
+    """Inside the `with` block the calling thread computes on one thread if operations are small.
+
+    For work that must stay in its thread, such as training, which Ctrl-C ends. Other threads keep
+    their numbers.
+    """
+    threads = torch.get_num_threads()
+    if threads == 1 or multiply_adds >= _SMALL_OPERATION:
+        yield
+        return
+    _set_own_threads(1, default=threads)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _set_own_threads(own: int, *, default: int) -> None:
+    """Change the number of the calling thread alone.
+
+    The number that is set last is also what threads that come later begin with: so another thread
+    sets that to the default again.
+    """
+    torch.set_num_threads(own)
+    setter = threading.Thread(target=torch.set_num_threads, args=[default])
+    setter.start()
+    setter.join()
+
+
 def _submit(threads: int, call: Callable[[], Result]) -> Future[Result]:
+    inference, gradients = torch.is_inference_mode_enabled(), torch.is_grad_enabled()
+
+    def run() -> Result:
+        with torch.inference_mode(inference), torch.set_grad_enabled(gradients):
+            return call()
+
     # It computes with the backend that the caller chose.
-    return _pool(threads).submit(copy_context().run, call)
+    return _pool(threads).submit(copy_context().run, run)
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:

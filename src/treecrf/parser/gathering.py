@@ -20,12 +20,20 @@ from treecrf.parser.forms import Integers
 from treecrf.parser.model import Network
 from treecrf.parser.stopping import stop_of_thread
 
-__all__ = ["BATCH_WORDS", "Gathered", "gather"]
+__all__ = ["BATCH_WORDS", "Gathered", "gather", "is_small_grid"]
 
 BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
 """In a batch: enough to keep the device busy."""
+# A batch of fewer words is not cut for the sake of another thread.
+_LEAST_WORDS = 100
 # Cells `[batch, dependent, head, sibling]` of batches that may be in memory several at once.
 _SMALL_CELLS = 1 << 22
+
+
+def is_small_grid(grid: tuple[int, int], device: torch.device) -> bool:
+    """Whether a batch of so many sentences and tokens is one for a single thread of a CPU."""
+    sentences, width = grid
+    return device.type == "cpu" and sentences * width**3 <= _SMALL_CELLS
 
 
 class Gathered:
@@ -95,13 +103,16 @@ def gather(
         )
 
     tokens = BATCH_WORDS[device.type]
+    if device.type == "cpu":  # batches are computed side by side, each on one thread
+        share = -(-int(encoded.lengths.sum()) // torch.get_num_threads())
+        tokens = min(tokens, max(share, _LEAST_WORDS))
     # Entropies hold several tensors of siblings at once, in double precision.
     cells = CELLS // 8 if details else CELLS
     alone: list[Integers] = []
     together: list[Integers] = []
     for rows in cut_batches(encoded.lengths, order, tokens=tokens, cells=cells):
-        small = len(rows) * (int(encoded.lengths[rows].max()) + 1) ** 3 <= _SMALL_CELLS
-        (together if small and device.type == "cpu" else alone).append(rows)
+        grid = len(rows), int(encoded.lengths[rows].max()) + 1
+        (together if is_small_grid(grid, device) else alone).append(rows)
     with fast_products():
         for rows in alone:
             gathered.add(*one(rows))

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from torch import Tensor
 from treecrf.nn.blank import blank_weights
 from treecrf.nn.int8.convert import use_byte_products
 from treecrf.nn.int8.linear import has_byte_products
+from treecrf.nn.single_threads import run_on_one_thread
 from treecrf.parser.analysis import Analysis, analyses
 from treecrf.parser.assigning import Assigner, TreeArrays
 from treecrf.parser.batch import Batch, allowed_arcs, make_batch
@@ -27,7 +29,7 @@ from treecrf.parser.decode import NoAllowedTreeError, decode_best
 from treecrf.parser.device import choose_device, fast_products
 from treecrf.parser.encoding import EncodedSentences, check_tags, encode
 from treecrf.parser.errors import ParserError
-from treecrf.parser.gathering import Gathered, gather
+from treecrf.parser.gathering import Gathered, gather, is_small_grid
 from treecrf.parser.inputs import (
     Words,
     as_sentences,
@@ -47,6 +49,9 @@ from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.treebank import Sentence
 
 __all__ = ["Parser", "load"]
+
+# Characters of a text that is cut and parsed in one go, without threads that read ahead.
+_SHORT_TEXT = 600
 
 NumberedPair = tuple[int, tuple[Sentence, Constraints]]
 """A sentence and its constraints, with its place among what a caller gives, from 1."""
@@ -163,6 +168,8 @@ class Parser:
     def parse(self, text: str) -> list[Sentence]:
         """The trees of raw text, cut into sentences and words first."""
         check_text(text)
+        if len(text) <= _SHORT_TEXT and self.device.type == "cpu":
+            return run_on_one_thread(lambda: self.parse_tokens(self.segmenter.segment(text)))
         return list(self.parse_text([text]))
 
     def parse_text(
@@ -238,8 +245,9 @@ class Parser:
         encoded = self._encoded([sentence])
         batch, allowed = self._one_batch(encoded, [limit])
         ranked = []
+        decode = partial(decode_best, self.scorer, batch, k, config=self.config, allowed=allowed)
         with fast_products():
-            best = decode_best(self.scorer, batch, k, config=self.config, allowed=allowed)
+            best = run_on_one_thread(decode) if is_small_grid(batch.grid, self.device) else decode()
         for decoded in best:
             if decoded.heads[0, 0] >= 0:
                 gathered = Gathered(encoded)
@@ -290,10 +298,9 @@ class Parser:
         batch, allowed = self._one_batch(self._encoded(given), limits)
         back = torch.from_numpy(np.argsort(batch.rows)).to(self.device)
         with torch.no_grad(), fast_products():
-            roles = self.scorer(batch)
-            arcs, siblings = tempered(
-                self.scorer.arcs(roles, batch), self.scorer.siblings(roles, batch), self.config
-            )
+            small = is_small_grid(batch.grid, self.device)
+            score = partial(self._scores, batch)
+            arcs, siblings = run_on_one_thread(score) if small else score()
         return distribution(
             arcs[back],
             None if siblings is None else siblings[back],
@@ -316,6 +323,12 @@ class Parser:
         batch = make_batch(encoded, np.arange(len(encoded)), device=self.device)
         sorted_limits = [limits[row] for row in batch.rows]
         return batch, allowed_arcs(sorted_limits, batch.grid[1], device=self.device)
+
+    def _scores(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
+        """Scores of arcs and siblings whose probabilities are calibrated."""
+        roles = self.scorer(batch)
+        arcs, siblings = self.scorer.arcs(roles, batch), self.scorer.siblings(roles, batch)
+        return tempered(arcs, siblings, self.config)
 
     def _parse_window(
         self,

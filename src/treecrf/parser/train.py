@@ -8,6 +8,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from treecrf.nn.single_threads import threads_for
 from treecrf.parser.batch import Batch, make_batch, shuffled_batches
 from treecrf.parser.config import Config
 from treecrf.parser.data import Prepared
@@ -94,8 +95,19 @@ def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
     of each batch: all have the same weights after each step, and the same count of steps as one.
     No other training may write to the folder meanwhile.
     """
-    with training_in(folder, training.ranks):
+    with training_in(folder, training.ranks), threads_for(_operation_size(training)):
         return _train(training, folder, resume=resume)
+
+
+def _operation_size(training: Training) -> float:
+    """Multiply-adds of the operations that most of a step is made of."""
+    config, pretrained = training.config, training.pretrained
+    if pretrained is not None:  # a product of all words with a matrix
+        return config.batch_tokens * pretrained.size**2
+    # A step of an LSTM: one word of each sentence.
+    sentences = training.prepared.sentences
+    length = sum(map(len, sentences)) / max(1, len(sentences))
+    return config.batch_tokens / max(1, length) * 4 * config.lstm_size**2
 
 
 def _train(training: Training, folder: Path, *, resume: bool) -> Epoch:

@@ -8,9 +8,14 @@ from treecrf.nn.bilstm import initialise_lstm
 from treecrf.segment.characters import CharacterClass
 from treecrf.segment.config import SegmenterConfig
 
-__all__ = ["OUTPUTS", "CharacterNetwork"]
+__all__ = ["OUTPUTS", "CharacterNetwork", "step_size"]
 
 OUTPUTS = 3
+
+
+def step_size(config: SegmenterConfig, windows: int) -> int:
+    """Multiply-adds of one step of the LSTM over so many windows side by side."""
+    return windows * 4 * config.lstm_size**2
 
 
 class CharacterNetwork(nn.Module):

@@ -2,17 +2,17 @@
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 
 from treecrf.atomic import replace_file
 from treecrf.locks import LockedError, locked_folder
-from treecrf.nn.single_threads import run_on_one_thread
+from treecrf.nn.single_threads import run_sized
 from treecrf.nn.storage import StorageError, load_tensors, save_tensors
 from treecrf.segment.assembly import Assembly, Scores
 from treecrf.segment.blocks import Block, cut_blocks, cut_windows
@@ -21,10 +21,12 @@ from treecrf.segment.config import SegmenterConfig
 from treecrf.segment.corpus import Joins
 from treecrf.segment.errors import SegmentError
 from treecrf.segment.multiwords import Splitter
-from treecrf.segment.network import OUTPUTS, CharacterNetwork
+from treecrf.segment.network import OUTPUTS, CharacterNetwork, step_size
 from treecrf.treebank import Sentence
 
 __all__ = ["FILES", "Segmenter", "has_segmenter"]
+
+Result = TypeVar("Result")
 
 SETTINGS = "segmenter.json"
 WEIGHTS = "segmenter.safetensors"
@@ -34,7 +36,6 @@ _SETTINGS_DIGEST = "settings_sha256"  # in the metadata of the weights
 
 _WINDOWS = 32  # that are read side by side
 _GPU_WINDOWS = 512
-_LONG_WINDOWS = 8  # of a text that is worth another thread
 
 
 def has_segmenter(folder: Path) -> bool:
@@ -80,10 +81,7 @@ class Segmenter:
         # A GPU takes as long for a few windows as for many.
         windows = _GPU_WINDOWS if self._on_gpu else _WINDOWS
         for block in cut_blocks(pieces, size=windows * config.core, context=config.context):
-            score = partial(self._score, block.codes)
-            # A long text is one of many blocks, and a parser wants the other threads.
-            long = len(block.text) > _LONG_WINDOWS * config.core
-            yield block, run_on_one_thread(score) if long and not self._on_gpu else score()
+            yield block, self._score(block.codes)
 
     def segment_texts(self, texts: Sequence[str]) -> list[list[Sentence]]:
         """The sentences of each of many texts, which are read side by side.
@@ -107,9 +105,18 @@ class Segmenter:
                 found[place] = [*assembly.add(block, of_block), *assembly.finish()]
         return found
 
-    @torch.inference_mode()
     def _score_each(self, blocks: Sequence[Codes]) -> list[Scores]:
         """Log odds `[character, output]` of each of many blocks."""
+        return self._run(partial(self._read_each, blocks), windows=len(blocks))
+
+    def _run(self, call: Callable[[], Result], *, windows: int) -> Result:
+        """The result of a call that reads so many windows side by side."""
+        if self._on_gpu:
+            return call()
+        return run_sized(call, multiply_adds=step_size(self.config, windows))
+
+    @torch.inference_mode()
+    def _read_each(self, blocks: Sequence[Codes]) -> list[Scores]:
         context, device = self.config.context, self.network.output.weight.device
         cut = [cut_windows(as_read(b), window=self.config.window, context=context) for b in blocks]
         windows = [window for windows in cut for window in windows]
@@ -127,9 +134,12 @@ class Segmenter:
     def _on_gpu(self) -> bool:
         return self.network.output.weight.is_cuda
 
-    @torch.inference_mode()
     def _score(self, codes: Codes) -> Scores:
         """Log odds `[character, output]` of a block."""
+        return self._run(partial(self._read, codes), windows=_WINDOWS)
+
+    @torch.inference_mode()
+    def _read(self, codes: Codes) -> Scores:
         context = self.config.context
         windows = cut_windows(as_read(codes), window=self.config.window, context=context)
         numbers = torch.from_numpy(self.alphabet.numbers(windows))

@@ -10,12 +10,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from treecrf.nn.single_threads import threads_for
 from treecrf.segment.characters import UNKNOWN, Alphabet
 from treecrf.segment.config import SegmenterConfig
 from treecrf.segment.corpus import find_joins, multiwords_of, raw_sentences, raw_text
 from treecrf.segment.errors import SegmentError
 from treecrf.segment.multiwords import learn_splitter
-from treecrf.segment.network import CharacterNetwork
+from treecrf.segment.network import CharacterNetwork, step_size
 from treecrf.segment.sampling import cut_runs, draw_windows
 from treecrf.segment.scoring import Gold, SegmentationScores
 from treecrf.segment.segmenter import Segmenter
@@ -51,6 +52,18 @@ def train_segmenter(
     Both are sentences as their files have them, in the order of the text. Everything random
     follows from the seed.
     """
+    with threads_for(step_size(config, config.batch_windows)):
+        return _train(train, dev, config, device=device, on_epoch=on_epoch)
+
+
+def _train(
+    train: Sequence[Sentence],
+    dev: Sequence[Sentence],
+    config: SegmenterConfig,
+    *,
+    device: torch.device | str,
+    on_epoch: Callable[[SegmenterEpoch], None],
+) -> Segmenter:
     started = time.perf_counter()
     sentences, dev_sentences = raw_sentences(train), raw_sentences(dev)
     if not sentences or not dev_sentences:

@@ -1,0 +1,11 @@
+"""CPU time where other processes compute as well: threads that wait must not spin."""
+
+import pytest
+
+from benchmarks.busy import neighbours, ratio
+
+
+@pytest.mark.parametrize("work", ["documents", "training"])
+def test_small_work_takes_the_cpu_time_of_one_thread(work: str) -> None:
+    with neighbours(2):
+        assert ratio(work, 20) <= 2
