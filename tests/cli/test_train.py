@@ -224,8 +224,9 @@ def test_another_architecture_cannot_start_from_a_model(
     )
     line = problem("train", *data, "--init", model, "--config", "default", "--out", out)
     assert line.startswith(f"{model}: its weights are for word_size = 64, and the settings say 100")
-    line = problem("train", *data, "--init", out, "--out", out)
-    assert line.startswith(f"{out}: no such folder; a model is a folder")
+    missing = out.with_name("missing")
+    line = problem("train", *data, "--init", missing, "--out", out)
+    assert line.startswith(f"{missing}: no such folder; a model is a folder")
     assert not out.exists()
 
 
@@ -372,6 +373,31 @@ def test_devices_that_are_not_there(data: tuple[object, ...], out: Path) -> None
     assert line == "this torch finds no CUDA device 'cuda:99'; use the device cpu"
     line = problem("train", *data, "--device", "gpu", "--out", out)
     assert line == "no device is called 'gpu'; try cpu, cuda or cuda:1"
+
+
+def test_the_english_model_goes_on_from_what_was_annotated(
+    treebank: Path, out: Path, tmp_path: Path
+) -> None:
+    """By its name, on partial trees; the new model cuts raw text and is as sure as the old one."""
+    whole, partial = tmp_path / "whole.conllu", tmp_path / "partial.conllu"
+    treecrf("data", "generate", whole, "--sentences", 6)
+    CliRunner().invoke(app, ["data", "mask", str(whole), "--keep", "0.5", "-o", str(partial)])
+    files = ("--train", partial, "--dev", whole, "--device", "cpu")
+    slow = ("--set", "epochs=1", "--set", "learning_rate=1e-6")
+    slow += ("--set", "transformer_learning_rate=1e-7")
+    arguments = ("train", *files, "--init", "en", *slow, "--out", out)
+    run = CliRunner().invoke(app, list(map(str, arguments)))
+    assert run.exit_code == 0, run.output
+    assert run.stdout.startswith(
+        "init   en: keeps its segmenter, temperature 3.521, products int8; the temperature was "
+        "fitted to its weights, not to the new ones\n"
+    )
+    text = "Peter didn't sleep. He was reading!"
+    words = treecrf("parse", "--text", text, "--model", out, "--device", "cpu").stdout
+    assert words == treecrf("parse", "--text", text, "--device", "cpu").stdout
+    arguments = ("train", *files, *ONE_EPOCH, "--overwrite", "--out", out)
+    run = CliRunner().invoke(app, list(map(str, arguments)))
+    assert run.stderr.startswith(f"warning: the segmenter in {out} goes with the model that is")
 
 
 def test_what_can_be_read_once_trains_no_segmenter(data: tuple[object, ...], out: Path) -> None:

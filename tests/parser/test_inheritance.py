@@ -1,6 +1,7 @@
 """What a model takes from another: weights by role, relations that its trees may have."""
 
 import json
+import pickle
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,12 +13,19 @@ from tests.parser.models import SMALL, VOCABULARY, random_scorer
 from treecrf.parser import ParserError, load
 from treecrf.parser.checkpoint import load_weights, save_weights
 from treecrf.parser.config import Config
-from treecrf.parser.inheritance import inherited_relations, inherited_vocabulary, take_weights
+from treecrf.parser.inheritance import (
+    inheritance_note,
+    inherited_relations,
+    inherited_vocabulary,
+    take_weights,
+)
 from treecrf.parser.model import Scorer, role_sizes
 from treecrf.parser.setup import base_config, set_up
 from treecrf.parser.train import Training, train
 from treecrf.parser.vocab import Vocabulary
+from treecrf.segment import SegmenterConfig, train_segmenter
 from treecrf.treebank import Sentence, read_conllu, write_conllu
+from treecrf.treebank.generator import generate_treebank
 from treecrf.treebank.pseudoprojective import is_lifted
 
 PSEUDO = replace(SMALL, loss="crf", nonprojective="pseudo", epochs=1)
@@ -111,8 +119,25 @@ def test_weights_of_a_relation_stay_those_of_the_relation() -> None:
     assert torch.equal(target.label_scores.weight[3], fresh)
 
 
-def begin(folder: Path, treebank: Path, config: Config, *, init: Path | None = None) -> Training:
-    return set_up(folder, config, train=[treebank], dev=treebank, init=init, device="cpu")
+def begin(
+    folder: Path,
+    treebank: Path,
+    config: Config,
+    *,
+    init: Path | None = None,
+    keep_segmenter: bool = True,
+    overwrite: bool = False,
+) -> Training:
+    return set_up(
+        folder,
+        config,
+        train=[treebank],
+        dev=treebank,
+        init=init,
+        keep_segmenter=keep_segmenter,
+        overwrite=overwrite,
+        device="cpu",
+    )
 
 
 @pytest.mark.parametrize(
@@ -134,14 +159,39 @@ def test_no_mark_comes_out_of_a_model_that_lifts_nothing(
     assert set(parser.vocabulary.relations) == expected
 
 
-def test_what_was_fitted_to_weights_does_not_go_on_with_others(tmp_path: Path) -> None:
-    treebank = tmp_path / "train.conllu"
-    write_conllu([CROSSING], treebank)
-    fitted = PSEUDO.changed({"temperature": 2.5, "products": "int8", "seed": 3})
-    train(begin(tmp_path / "model", treebank, fitted), tmp_path / "model")
-    base = base_config(tmp_path / "next", init=tmp_path / "model", resume=False)
-    assert base == replace(PSEUDO, seed=3)
-    assert base_config(tmp_path / "model", init=None, resume=True) == fitted
+def test_a_model_keeps_what_was_chosen_for_the_one_that_it_starts_from(tmp_path: Path) -> None:
+    treebank, model = tmp_path / "train.conllu", tmp_path / "model"
+    sentences = list(generate_treebank(5))
+    write_conllu(sentences, treebank)
+    chosen = PSEUDO.changed({"temperature": 2.5, "products": "int8", "seed": 3})
+    train(begin(model, treebank, chosen), model)
+    train_segmenter(sentences, sentences, SegmenterConfig(epochs=1)).save(model)
+    assert base_config(tmp_path / "next", init=model, resume=False) == chosen
+    assert base_config(model, init=None, resume=True) == chosen
+    training = begin(tmp_path / "next", treebank, chosen, init=model)
+    shared = pickle.loads(pickle.dumps(training))  # as processes that train together share it
+    train(shared, tmp_path / "next")
+    train(begin(model, treebank, chosen, init=model, overwrite=True), model)
+    for folder in (tmp_path / "next", model):
+        parser = load(folder, device="cpu")
+        assert parser.config == chosen
+        assert parser.parse(sentences[0].text)[0].text == sentences[0].text
+    alone = begin(tmp_path / "other", treebank, chosen, init=model, keep_segmenter=False)
+    train(alone, tmp_path / "other")
+    assert not load(tmp_path / "other", device="cpu").has_segmenter
+
+
+def test_what_is_kept_and_what_is_dropped_is_told() -> None:
+    chosen = PSEUDO.changed({"temperature": 2.5, "products": "int8"})
+    assert inheritance_note(PSEUDO, PSEUDO, segmenter=None) == ""
+    assert inheritance_note(PSEUDO, chosen, segmenter=True) == "keeps its segmenter"
+    assert inheritance_note(chosen, chosen, segmenter=False) == (
+        "keeps temperature 2.5, products int8; drops its segmenter; the temperature was fitted to "
+        "its weights, not to the new ones"
+    )
+    assert inheritance_note(chosen, PSEUDO, segmenter=None) == (
+        "drops temperature 2.5, products int8"
+    )
 
 
 def test_a_damaged_model_to_start_from_is_named(tmp_path: Path) -> None:

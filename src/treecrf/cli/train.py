@@ -60,8 +60,11 @@ def train(
         ),
     ] = False,
     init: Annotated[
-        Path | None,
-        typer.Option(metavar="DIR", help="Start from the weights of another model."),
+        str | None,
+        typer.Option(
+            metavar="DIR|NAME",
+            help="Start from another model: its weights, words, settings and segmenter.",
+        ),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the training in --out, if it has begun.")
@@ -111,6 +114,7 @@ def train(
             dev=dev,
             embeddings=embeddings,
             init=init,
+            keep_segmenter=not segmenter,
             resume=resume,
             overwrite=overwrite,
             device=device,
@@ -123,8 +127,10 @@ def train(
                 held.enter_context(training_in(out, ranks))
                 training = ranks.from_leader(lambda: read(own_device))
                 training.ranks, training.max_minutes = ranks, max_minutes
-                new = init is not None and not resume
-                _train_parser(training, out, device=own_device, resume=resume, from_model=new)
+                if overwrite and not segmenter and ranks.leads:
+                    _warn_of_lost_segmenter(training, out)
+                start = None if resume else init
+                _train_parser(training, out, device=own_device, resume=resume, init=start)
             if segmenter and ranks.leads:
                 _train_segmenter(train, dev, out, training)
     except KeyboardInterrupt:
@@ -141,9 +147,9 @@ def _is_kept(file: str) -> bool:
 
 
 def _train_parser(
-    training: "Training", out: Path, *, device: str, resume: bool, from_model: bool
+    training: "Training", out: Path, *, device: str, resume: bool, init: str | None
 ) -> None:
-    """Train, and say what it came to; with `from_model`, against the model that it starts from."""
+    """Train, and say what it came to; with `init`, against the model that it starts from."""
     from treecrf.cli.console import print_best, print_training
     from treecrf.parser.device import choose_device
     from treecrf.parser.train import train as run
@@ -160,12 +166,41 @@ def _train_parser(
         print_epoch(epoch)
 
     training.on_epoch = on_epoch
-    start = training.starting_scores() if from_model else None
+    start = None
+    if init is not None:
+        start = training.starting_scores()
+        _print_inheritance(training, init)
     with print_training(training, start=start) as (training.on_step, print_epoch):
         last = run(training, out, resume=resume)
     if not trained:
         say(_why_ended(training, last))
     print_best(last, out, config=training.config, start=start)
+
+
+def _print_inheritance(training: "Training", init: str) -> None:
+    """Say what the model keeps of the one that it starts from, and what it drops."""
+    from treecrf.parser.bundled import model_folder
+    from treecrf.parser.checkpoint import load_settings
+    from treecrf.parser.inheritance import inheritance_note
+    from treecrf.segment.segmenter import has_segmenter
+
+    folder = model_folder(init)
+    kept = training.segmenter is not None if has_segmenter(folder) else None
+    note = inheritance_note(load_settings(folder)[0], training.config, segmenter=kept)
+    if note:
+        typer.echo(f"init   {init}: {note}")
+
+
+def _warn_of_lost_segmenter(training: "Training", out: Path) -> None:
+    """Say that the model to be replaced can cut raw text and the new one will not."""
+    from treecrf.segment.segmenter import has_segmenter
+
+    if has_segmenter(out) and training.segmenter is None:
+        typer.echo(
+            f"warning: the segmenter in {out} goes with the model that is replaced; --segmenter "
+            "trains another",
+            err=True,
+        )
 
 
 def _why_ended(training: "Training", last: "Epoch") -> str:
@@ -191,6 +226,7 @@ def _train_segmenter(train: list[str], dev: str, out: Path, training: "Training"
     from treecrf.treebank import read_conllu
 
     if has_segmenter(out):
+        typer.echo(f"segmenter: {out} has one already, which stays")
         return
     sentences = [sentence for file in train for sentence in read_conllu(file)]
     train_segmenter(

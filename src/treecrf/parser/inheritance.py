@@ -16,7 +16,7 @@ from treecrf.parser.model import Scorer, role_sizes
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank.pseudoprojective import is_lifted, restore, with_escapes
 
-__all__ = ["inherited_relations", "inherited_vocabulary", "take_weights"]
+__all__ = ["inheritance_note", "inherited_relations", "inherited_vocabulary", "take_weights"]
 
 _LABELS = "label_scores.weight"
 _ROLES = ("roles.linear.weight", "roles.linear.bias")
@@ -30,6 +30,24 @@ _ROWS = (
     "tag_scores.bias",
     _LABELS,
 )
+
+
+def inheritance_note(old: Config, new: Config, *, segmenter: bool | None) -> str:
+    """What a model keeps of the one that it starts from besides weights and words, in one line.
+
+    The segmenter is kept, dropped, or there is none. Empty where there is nothing to tell.
+    """
+    kept = ["its segmenter"] if segmenter else []
+    dropped = ["its segmenter"] if segmenter is False else []
+    for name in ("temperature", "products"):
+        value, usual = getattr(old, name), getattr(Config(), name)
+        if value != usual:
+            (kept if getattr(new, name) == value else dropped).append(f"{name} {value}")
+    notes = [f"keeps {', '.join(kept)}"] if kept else []
+    notes += [f"drops {', '.join(dropped)}"] if dropped else []
+    if old.temperature != 1 and new.temperature == old.temperature:
+        notes.append("the temperature was fitted to its weights, not to the new ones")
+    return "; ".join(notes)
 
 
 def inherited_relations(relations: list[str], *, old: Config, new: Config) -> dict[str, int]:

@@ -53,6 +53,7 @@ class Run:
         self.vocabulary = training.vocabulary
         self.vectors = training.vectors
         self.pretrained = training.pretrained
+        self.segmenter = training.segmenter
         self.ranks = training.ranks
         self.optimisation = optimisation
         self.data = fingerprint(training.prepared.sentences)
@@ -170,6 +171,8 @@ class Run:
         return self.epochs[-1]
 
     def _save_settings(self, folder: Path) -> None:
+        if self.segmenter is not None:
+            self.segmenter.save(folder)
         checkpoint.save_settings(
             folder,
             self.config,

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from treecrf.parser import checkpoint
+from treecrf.parser.bundled import model_folder
 from treecrf.parser.config import ARCHITECTURE, Config
 from treecrf.parser.data import Prepared, prepare
 from treecrf.parser.device import choose_device
@@ -22,6 +23,7 @@ from treecrf.parser.train import Training
 from treecrf.parser.vectors import read_vectors
 from treecrf.parser.vocab import Vocabulary, build_vocabulary
 from treecrf.parser.writing import check_is_folder
+from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.files import File
 from treecrf.treebank.punctuation import punctuation
@@ -30,17 +32,15 @@ __all__ = ["base_config", "merged_config", "set_up"]
 
 # What may change when training goes on: when it ends, and how trees are chosen by the scores.
 _RESUMABLE = ("epochs", "patience", "decoder")
-_OF_WEIGHTS = {name: getattr(Config(), name) for name in ("temperature", "products")}
 
 
-def base_config(folder: Path, *, init: Path | None, resume: bool) -> Config | None:
+def base_config(folder: Path, *, init: str | Path | None, resume: bool) -> Config | None:
     """The settings that training starts from, where a folder gives them: its own, or another's."""
     if resume and (folder / checkpoint.CONFIG).exists():
         return load_config(folder / checkpoint.CONFIG)
     if init is None:
         return None
-    # How sure its scores are, and how exact they must be, was found for the weights that it has.
-    return checkpoint.load_settings(init)[0].changed(_OF_WEIGHTS)
+    return checkpoint.load_settings(model_folder(init))[0]
 
 
 def merged_config(
@@ -48,7 +48,7 @@ def merged_config(
     *,
     source: str | Path | None,
     changes: Mapping[str, Any],
-    init: Path | None = None,
+    init: str | Path | None = None,
     resume: bool = False,
 ) -> Config:
     """The settings of a training from all places that give some, checked once they are merged.
@@ -70,15 +70,17 @@ def set_up(
     train: Sequence[File],
     dev: File,
     embeddings: File | None = None,
-    init: Path | None = None,
+    init: str | Path | None = None,
+    keep_segmenter: bool = True,
     resume: bool = False,
     overwrite: bool = False,
     device: str = "auto",
 ) -> Training:
     """Read the data and make the model that `train` trains in this folder.
 
-    `init` is another model's folder, whose weights and vocabulary this one starts from; `resume`
-    goes on with what is in the folder, which else must have no model in it unless `overwrite`.
+    `init` is another model, by its folder or its name: this one starts from its weights and its
+    vocabulary, and has its segmenter unless told not to keep that. `resume` goes on with what is in
+    the folder, which else must have no model in it unless `overwrite`.
     What has begun has its own weights and vectors, so that `init` and `embeddings` are not read.
     """
     if init is not None and embeddings is not None:
@@ -93,7 +95,7 @@ def set_up(
     if begun:
         start = _own_start(folder, config)
     elif init is not None:
-        start = _inherited_start(init, config, prepared)
+        start = _inherited_start(model_folder(init), config, prepared, keep_segmenter)
     else:
         start = _new_start(config, prepared, embeddings=embeddings)
     return Training(
@@ -101,6 +103,7 @@ def set_up(
         vocabulary=start.vocabulary,
         vectors=start.vectors,
         pretrained=start.pretrained,
+        segmenter=start.segmenter,
         prepared=prepared,
         dev=dev_sentences,
         scorer=start.scorer,
@@ -115,6 +118,7 @@ class _Start(NamedTuple):
     vocabulary: Vocabulary
     vectors: Tensor | None
     pretrained: Pretrained | None
+    segmenter: Segmenter | None = None
 
 
 def _own_start(folder: Path, config: Config) -> _Start:
@@ -124,8 +128,10 @@ def _own_start(folder: Path, config: Config) -> _Start:
     return _start(config, vocabulary, vectors=vectors, pretrained=pretrained)
 
 
-def _inherited_start(init: Path, config: Config, prepared: Prepared) -> _Start:
-    """The weights and the vocabulary of another model, and what is new in the data."""
+def _inherited_start(
+    init: Path, config: Config, prepared: Prepared, keep_segmenter: bool
+) -> _Start:
+    """The weights, the vocabulary and the segmenter of another model, and what the data adds."""
     old, known, pretrained = checkpoint.load_settings(init)
     _check_architecture(config, old, init)
     found = build_vocabulary(prepared.sentences, config)
@@ -137,6 +143,8 @@ def _inherited_start(init: Path, config: Config, prepared: Prepared) -> _Start:
         take_weights(start.scorer, weights, relations=known.relations, old=old, new=config)
     except ParserError as error:
         raise ParserError(f"{init}: {error}") from None
+    if keep_segmenter and has_segmenter(init):
+        return start._replace(segmenter=Segmenter.load(init))
     return start
 
 

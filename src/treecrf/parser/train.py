@@ -27,6 +27,7 @@ from treecrf.parser.ranks import ALONE, Ranks
 from treecrf.parser.run import Epoch, Run
 from treecrf.parser.vocab import Vocabulary
 from treecrf.parser.writing import training_in
+from treecrf.segment.segmenter import Segmenter
 from treecrf.treebank import Sentence
 
 __all__ = ["Epoch", "Step", "Training", "train"]
@@ -67,6 +68,8 @@ class Training:
     pretrained: Pretrained | None
     """The transformer, where one reads the sentences."""
     device: torch.device
+    segmenter: Segmenter | None = None
+    """What cuts raw text, where the model that this one starts from has it."""
     ranks: Ranks = ALONE
     """The processes that train together: each is given all of this."""
     max_minutes: float | None = None
