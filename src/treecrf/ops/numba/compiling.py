@@ -10,6 +10,8 @@ from typing import Any, TypeVar
 
 import numba
 
+from treecrf.ops.numba.disk import keep_on_disk
+
 __all__ = ["compiled", "inlined", "kernel", "relaxed", "sources"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -26,7 +28,8 @@ def kernel(function: Function) -> Function:
     # Numba names the file on disk after the function, and looks no further than its own module
     # for changes: the digest makes it notice changes in what the function calls.
     function.__qualname__ += f"_{_digest(Path(inspect.getfile(function)))}"
-    jitted: Function = numba.njit(cache=True, **_OPTIONS)(function)
+    jitted: Function = numba.njit(**_OPTIONS)(function)
+    keep_on_disk(jitted)
     return jitted
 
 

@@ -1,0 +1,104 @@
+"""Compiled kernels on disk: whatever is wrong with them there, they are compiled again."""
+
+import hashlib
+import logging
+import os
+import pickle
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    InTreeCacheLocator,
+    UserProvidedCacheLocator,
+    UserWideCacheLocator,
+)
+
+__all__ = ["keep_on_disk"]
+
+_log = logging.getLogger("treecrf")
+_told = False
+
+
+def keep_on_disk(jitted: Any) -> None:
+    """Have a jitted function load what was compiled of it before, and save what is compiled."""
+    try:
+        jitted._cache = KernelCache(jitted.py_func)
+    except Exception as error:  # there is no folder that could be used
+        _tell("compiled kernels cannot be kept", error)
+
+
+def _tell(problem: str, error: Exception) -> None:
+    """Say once in a process, on standard error, that compiling takes time that it need not."""
+    global _told
+    if not _told:
+        _told = True
+        reason = " ".join(f"{type(error).__name__}: {error}".split())
+        _log.warning("%s (%s); compiling takes a while", problem, reason)
+
+
+def _existing(locator: Any) -> Any:
+    """A locator like this one, for a folder that is there but cannot be written."""
+
+    class Existing(locator):  # type: ignore[misc]
+        @classmethod
+        def from_function(cls, py_func: Any, py_file: str) -> Any:
+            try:
+                found = cls(py_func, py_file)
+                return found if os.path.isdir(found.get_cache_path()) else None
+            except (OSError, TypeError):  # no NUMBA_CACHE_DIR
+                return None
+
+    return Existing
+
+
+class _Places(CompileResultCacheImpl):  # type: ignore[misc]
+    """Where Numba looks, and last of all folders that can only be read."""
+
+    _locator_classes = [  # noqa: RUF012
+        *CompileResultCacheImpl._locator_classes,
+        *map(_existing, (UserProvidedCacheLocator, InTreeCacheLocator, UserWideCacheLocator)),
+    ]
+
+
+class KernelCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of a function, with a checksum of each file, and without errors."""
+
+    _impl_class = _Places
+
+    def __init__(self, py_func: Any) -> None:
+        super().__init__(py_func)
+        # Numba finds out that an object file is damaged by crashing.
+        self._cache_file._load_data = self._load_data
+        self._cache_file._save_data = self._save_data
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """What was compiled for these types; None where there is nothing that can be used."""
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception as error:  # bytes that nobody pickled raise anything
+            _tell(f"{self.cache_path}: damaged kernels are compiled again", error)
+            with suppress(Exception):
+                self.flush()  # so that the next ones can be saved
+            return None
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Save what was compiled, if that is possible."""
+        try:
+            super().save_overload(sig, data)
+        except Exception as error:
+            _tell(f"{self.cache_path}: compiled kernels cannot be saved", error)
+
+    def _save_data(self, name: str, data: Any) -> None:
+        dumped: bytes = self._cache_file._dump(data)
+        with self._cache_file._open_for_write(self._cache_file._data_path(name)) as file:
+            file.write(hashlib.sha256(dumped).digest() + dumped)
+
+    def _load_data(self, name: str) -> Any:
+        content = Path(self._cache_file._data_path(name)).read_bytes()
+        digest, dumped = content[:32], content[32:]
+        if hashlib.sha256(dumped).digest() != digest:
+            raise ValueError(f"{name} is damaged")
+        return pickle.loads(dumped)
