@@ -1,13 +1,15 @@
 """Annotation in Chromium: accept, correct, skip; a process that is killed loses nothing."""
 
+import random
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.cli.running import treecrf
-from tests.serve.browsing import lines_of, open_page, start
+from tests.serve.browsing import SENTENCE, Service, lines_of, open_page, start
 from treecrf.treebank import read_conllu
 
 
@@ -184,21 +186,93 @@ def test_who_goes_on_stays_where_a_decision_is_not_saved(
         wait_for(page, 2)
 
 
+HOSTILE = (
+    "<img/src=x/onerror=hacked=1><script>hacked=1</script>'\"onload=hacked=1\x1b[31m\x1b]0;a\x07"
+)
+
+
 def test_hostile_words_of_a_corpus_do_nothing(
     browser: Browser, model: Path, tmp_path: Path
 ) -> None:
-    corpus = tmp_path / "corpus.txt"
-    words = ["<script>hacked=1</script>", "<img/src=x/onerror=hacked=1>", "'\"onload=hacked=1", "."]
-    corpus.write_text(" ".join(words) + "\n", encoding="utf-8")
-    command = ("annotate", corpus, "--model", model, "--out", tmp_path / "out.conllu")
+    """In forms, tags, relations and comments of the corpus, and in relations of the model."""
+    corpus, out = tmp_path / "corpus.conllu", tmp_path / "out.conllu"
+    comments = [f"# text = {HOSTILE}", f"# sent_id = {HOSTILE}", f"# {HOSTILE}"]
+    words = [HOSTILE, "</text></svg>", "&lt;b&gt;", "."]
+    rows = [
+        f"{number}\t{form}\t{HOSTILE}\t{HOSTILE}\t_\t_\t0\t{HOSTILE}\t_\tA={HOSTILE}"
+        for number, form in enumerate(words, 1)
+    ]
+    corpus.write_text("\n".join([*comments, *rows]) + "\n\n", encoding="utf-8")
+
+    label = HOSTILE.partition("\x1b")[0]  # controls are refused in what is saved
+
+    def with_label(route: Any) -> None:
+        answer = route.fetch()
+        body = answer.json()
+        body["models"][0]["labels"].append(label)
+        route.fulfill(response=answer, json=body)
+
+    command = ("annotate", corpus, "--model", model, "--out", out)
     with start(*command, "--share", "1") as service, open_page(browser) as page:
+        page.route("**/api/models", with_label)
         page.goto(service.address)
         wait_for(page, 1)
+        assert text_of(page) == HOSTILE
         assert page.locator(".word:not(.root) .form").all_text_contents() == words
+        page.keyboard.press("l")
+        page.get_by_role("dialog").get_by_role("option").last.click()
+        expect(page.locator(".arc.fixed .label")).to_have_text(label)
+        page.keyboard.press("t")
+        expect(page.locator(".as-table tbody th").first).to_have_text(HOSTILE)
+        page.locator(".word[data-id='1']").hover()
+        expect(page.locator(".details")).to_contain_text(HOSTILE)
+        assert page.evaluate("typeof hacked") == "undefined"
+        assert page.locator("img[src='x'], .sentence script").count() == 0
+    (written,) = read_conllu(out)
+    assert (written.forms, written.deprels[0]) == (words, label)
+    assert written.comments[:-1] == comments
+
+
+def test_a_head_that_is_not_the_most_probable_is_explained(
+    browser: Browser, service: Service, model: Path, tmp_path: Path
+) -> None:
+    sentence, number, best = word_with_a_better_head(service)
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text(" ".join(sentence) + "\n", encoding="utf-8")
+    command = ("annotate", corpus, "--model", model, "--out", tmp_path / "out.conllu")
+    with start(*command, "--share", "1") as annotation, open_page(browser) as page:
+        page.goto(annotation.address)
+        wait_for(page, 1)
+        page.locator(f".word[data-id='{number}']").focus()
+        why = page.locator(".details .why")
+        form = "ROOT" if best["head"] == 0 else sentence[best["head"] - 1]
+        share = f"{best['prob']:.0%}"
+        expect(why).to_contain_text(f"For this word alone, {form} is more probable ({share}).")
+        expect(why).to_contain_text("one root and no circles")
         page.keyboard.press("f")
         expect(page.locator(".arc.fixed")).to_have_count(1)
-        assert page.evaluate("typeof hacked") == "undefined"
-        assert page.locator("img[src='x']").count() == 0
+        expect(why).to_have_count(0)  # now a person says so
+        tokens = annotation.get("api/annotate/1")["sentence"]["tokens"]
+        sure = next(t for t in tokens if t["heads"][0]["head"] == t["head"] and not t["fixed"])
+        page.locator(f".word[data-id='{sure['id']}']").focus()
+        expect(page.locator(".details .question")).to_have_text(f"Heads of {sure['form']}:")
+        expect(why).to_have_count(0)
+
+
+def word_with_a_better_head(service: Service) -> tuple[list[str], int, Any]:
+    """A sentence, one of its words, and a head that alone is much more probable than its own."""
+    words = [*SENTENCE.split(), "and", "she", "her", "the", "dog", "slept"]
+    sentences = [random.Random(seed).sample(words, 10) for seed in range(100)]
+    answer = service.post("api/parse", {"tokens": sentences})
+    found = [
+        (best["prob"] - token["prob"], sentence, token["id"], best)
+        for sentence, tree in zip(sentences, answer["sentences"], strict=True)
+        for token in tree["tokens"]
+        for best in token["heads"][:1]
+    ]
+    gap, sentence, number, best = max(found, key=lambda each: each[0])
+    assert gap > 0.02
+    return sentence, number, best
 
 
 def test_a_phone_in_the_dark(browser: Browser, arguments: list[object]) -> None:

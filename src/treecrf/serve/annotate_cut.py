@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
+from treecrf.atomic import hidden
 from treecrf.parser.files import FileOptions, look_into, read_input
 from treecrf.parser.options import InputKind
 from treecrf.serve.annotate_store import SentenceStore
@@ -36,8 +37,8 @@ class Cut:
 
     def __init__(self, corpus: str, annotations: Path) -> None:
         """The cut of a corpus whose annotations are in this file, if there are any yet."""
-        self.path = annotations.with_name(f"{annotations.name}.cut")
-        self._corpus = corpus
+        self.path = annotations.with_name(hidden(annotations, 4).removeprefix(".") + ".cut")
+        self._corpus, self._annotations = corpus, annotations.name
         self._is_begun = annotations.exists()
         self._header: str | None = None  # of what is to be written
 
@@ -88,8 +89,8 @@ class Cut:
             size, digest, rest = _fingerprint(stream, name, most=int(header[1]))
             if (size, digest) != (int(header[1]), header[2].decode()):
                 raise TreebankError(
-                    f"{self._corpus}: not the text that was annotated in "
-                    f"{self.path.name.removesuffix('.cut')}; give that text, or another --out"
+                    f"{self._corpus}: not the text that was annotated in {self._annotations}; "
+                    "give that text, or another --out"
                 )
             yield from parse_input(
                 read_chunks(file), str(self.path), kind="conllu", multiroot=True, trees=False

@@ -8,6 +8,7 @@ const HINT = "Point at a word, or go to it with the arrow keys, to see where els
 export class Details {
   #id = null;
   #shown = [];
+  isSurest = true; // whether the tree that is shown is the one whose heads are most probable together
 
   constructor({ pick, free, relabel }) {
     this.actions = { pick, free, relabel };
@@ -38,6 +39,7 @@ export class Details {
       this.node,
       element("p", { class: isChosen ? "question asking" : "question" }, ...question),
       element("div", { class: "chips" }, ...this.#shown.map((other) => this.#chip(tokens, token, other))),
+      this.#explanation(tokens, token),
       element(
         "div",
         { class: "chips" },
@@ -61,8 +63,20 @@ export class Details {
     if (focused >= 0) buttons[Math.min(focused, buttons.length - 1)].focus({ preventScroll: true });
   }
 
+  /** Why a word does not have its most probable head; null where it has. */
+  #explanation(tokens, token) {
+    const best = token.heads.reduce((one, other) => (other.prob > one.prob ? other : one), token);
+    if (!this.isSurest || token.fixed || percent(best.prob) === percent(token.prob)) return null;
+    return element(
+      "p",
+      { class: "hint why" },
+      `For this word alone, ${formOf(tokens, best.head)} is more probable (${percent(best.prob)}). The heads of `,
+      "a tree are chosen together, so that it has one root and no circles: together, those shown are better.",
+    );
+  }
+
   #chip(tokens, token, other) {
-    const form = other.head === 0 ? "ROOT" : tokens[other.head - 1].form;
+    const form = formOf(tokens, other.head);
     const isHead = other.head === token.head;
     const bar = element("span", { class: `bar ${certainty(other.prob)}`, "aria-hidden": "true" });
     bar.style.width = `${Math.max(2, Math.round(other.prob * 100))}%`;
@@ -82,6 +96,10 @@ export class Details {
       bar,
     );
   }
+}
+
+function formOf(tokens, head) {
+  return head === 0 ? "ROOT" : tokens[head - 1].form;
 }
 
 function quoted(form) {

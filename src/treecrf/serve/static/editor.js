@@ -300,6 +300,7 @@ export class Editor {
   #drawNow(changed, looked) {
     const { tokens, decisions } = this.#drawn;
     if (this.#made.latest === decisions) this.node.removeAttribute("aria-busy");
+    this.details.isSurest = this.#rank === 0;
     this.tree.show(tokens, { asked: this.asked, changed });
     this.table.show(tokens);
     const { chosen } = this.tree;
