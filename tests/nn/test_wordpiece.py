@@ -1,5 +1,6 @@
 """Pieces of words against those of the package tokenizers."""
 
+import time
 import unicodedata
 
 import pytest
@@ -74,3 +75,17 @@ def test_only_short_words_are_remembered() -> None:
     assert ours.cut("a-" * 8000) == [PIECES.index(piece) for piece in ("a", "-", "a")]
     assert ours.cut("the") == [PIECES.index("the")]
     assert list(ours._known) == ["the"]
+
+
+def test_time_grows_with_the_length_of_a_word_alone() -> None:
+    pieces, _ = both(lowercase=True)
+
+    def seconds(length: int) -> float:
+        def once() -> float:
+            started = time.process_time()
+            pieces.cut("x" * length)
+            return time.process_time() - started
+
+        return min(once() for _ in range(3))
+
+    assert seconds(400_000) < 40 * seconds(20_000)

@@ -189,3 +189,11 @@ def test_pictures_need_no_torch() -> None:
     code = "import sys, treecrf.treebank.svg; print({'torch', 'numpy', 'rich'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert result.stdout == "set()\n"
+
+
+def test_a_long_word_is_drawn_in_part() -> None:
+    """Each of its arcs says its name, too."""
+    sentence = Sentence(["x" * 100_000] + ["y"] * 50, heads=[0] + [1] * 50, deprels=["dep"] * 51)
+    picture = to_svg(sentence, title="long")
+    assert picture.count("x" * 100 + "…") == 52
+    assert len(picture) < 300_000

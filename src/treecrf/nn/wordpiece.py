@@ -27,7 +27,9 @@ class WordPieces:
         self.start, self.end = self.numbers[START], self.numbers[END]
         self.unknown = self.numbers[UNKNOWN]
 
+        self._widest = max(map(len, self.vocabulary))
         self._known: dict[str, list[int]] = {}
+        self._spaced: dict[str, str] = {}  # no more than Unicode has characters
 
     def cut(self, word: str) -> list[int]:
         """The numbers of the pieces of a word, at least one."""
@@ -53,24 +55,15 @@ class WordPieces:
         if self.lowercase:
             word = unicodedata.normalize("NFD", word.lower())
             word = "".join(char for char in word if unicodedata.category(char) != "Mn")
-        parts: list[str] = []
-        inside = False
-        for char in word:
-            if char in "\t\n\r":
-                inside = False
-            elif unicodedata.category(char) in ("Cc", "Cf", "Co") or char == "\ufffd":
-                continue
-            elif char.isspace():
-                inside = False
-            elif _stands_alone(char):
-                parts.append(char)
-                inside = False
-            elif inside:
-                parts[-1] += char
-            else:
-                parts.append(char)
-                inside = True
-        return parts
+        # Whatever parts words becomes a space: strings that grow by a letter would be quadratic.
+        return "".join(map(self._apart, word)).split()
+
+    def _apart(self, char: str) -> str:
+        """What `_apart` says of a character, remembered."""
+        spaced = self._spaced.get(char)
+        if spaced is None:
+            spaced = self._spaced[char] = _apart(char)
+        return spaced
 
     def _longest_pieces(self, part: str) -> list[int]:
         if len(part) > _LONGEST:
@@ -79,7 +72,7 @@ class WordPieces:
         start = 0
         while start < len(part):
             prefix = "##" if start else ""
-            for end in range(len(part), start, -1):
+            for end in range(min(len(part), start + self._widest), start, -1):
                 number = self.numbers.get(prefix + part[start:end])
                 if number is not None:
                     break
@@ -88,6 +81,17 @@ class WordPieces:
             pieces.append(number)
             start = end
         return pieces
+
+
+def _apart(char: str) -> str:
+    """Nothing of a control character, a space for white space, a character alone between two."""
+    if char in "\t\n\r":
+        return " "
+    if unicodedata.category(char) in ("Cc", "Cf", "Co") or char == "\ufffd":
+        return ""
+    if char.isspace():
+        return " "
+    return f" {char} " if _stands_alone(char) else char
 
 
 def _stands_alone(char: str) -> bool:

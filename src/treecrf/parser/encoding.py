@@ -16,6 +16,11 @@ from treecrf.treebank import Sentence
 __all__ = ["Annotation", "EncodedSentences", "check_tags", "encode", "encode_annotation"]
 
 
+# Characters of a word that a model looks at. More are no word of a language, and normalising a long
+# run of combining marks takes time with the square of it.
+_LONGEST_READ = 512
+
+
 @dataclass(frozen=True, slots=True)
 class EncodedSentences:
     """Sentences one after the other, each with the root symbol before its first word.
@@ -69,7 +74,7 @@ def encode(
         np.int64,
         int((lengths + 1).sum()),
     )
-    distinct = [form or "" for form in numbering]
+    distinct = [_as_read(form or "") for form in numbering]
     tags = None
     if config.tags != "none":
         known = vocabulary.tag_numbers
@@ -89,6 +94,12 @@ def encode(
             longest=pieces.longest,
         )
     return EncodedSentences(starts, lengths, forms, tags, form_table, piece_table)
+
+
+def _as_read(form: str) -> str:
+    """A form as models read it: a longer one by its first and last characters."""
+    half = _LONGEST_READ // 2
+    return form if len(form) <= _LONGEST_READ else form[:half] + form[-half:]
 
 
 def encode_annotation(

@@ -53,6 +53,7 @@ _MARGIN = 22
 _LEVEL = 27  # from one level of arcs to the next: a label has room between them
 _FOOT = 12  # from the words up to where level 0 would be
 _RADIUS = 14
+_LONGEST_FORM = 100  # characters of a word that are drawn
 _NAME = 20  # for the line above a tree that says which one of several it is
 
 _NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -144,7 +145,7 @@ class _Word:
 
 def _draw(sentence: Sentence, title: str | None) -> _Drawing:
     words = [
-        _Word(token.form, _known(token.upos), token.head, _known(token.deprel), prob)
+        _Word(_shown(token.form), _known(token.upos), token.head, _known(token.deprel), prob)
         for token, prob in zip(sentence.tokens, head_probs(sentence), strict=True)
     ]
     layout = lay_out(
@@ -210,6 +211,11 @@ def _text(kind: str, text: str, x: int, y: int) -> str:
 def _escaped(text: str) -> str:
     """Text as XML may have it: some control characters are not allowed, escaped or not."""
     return html.escape(_NOT_IN_XML.sub("\ufffd", text))
+
+
+def _shown(form: str) -> str:
+    """A form as it is drawn: without the end of one that no picture has room for."""
+    return form if len(form) <= _LONGEST_FORM else form[:_LONGEST_FORM] + "…"
 
 
 def _known(cell: str) -> str:
