@@ -26,3 +26,16 @@ def test_an_address_that_is_taken_is_named(model: Path) -> None:
         port = taken.getsockname()[1]
         said = problem("serve", "--model", f"a={model}", "--port", port)
     assert said.startswith(f"127.0.0.1:{port}: Address already in use; choose another")
+
+
+def test_an_empty_address_is_refused(model: Path) -> None:
+    for host in ("", " "):
+        said = problem("serve", "--model", f"a={model}", "--host", host)
+        assert said.startswith("--host is empty; give an address such as 127.0.0.1, or 0.0.0.0")
+
+
+def test_an_address_that_is_none_is_named(model: Path) -> None:
+    for host in ("nowhere.invalid", "a..b"):
+        said = problem("serve", "--model", f"a={model}", "--host", host, "--port", 0)
+        assert said.startswith(f"{host}:0: ")
+        assert said.endswith("; choose another with --host and --port")

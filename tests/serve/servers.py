@@ -24,7 +24,7 @@ class Server:
         )
         assert self.process.stderr is not None
         started = self.process.stderr.readline()
-        match = re.fullmatch(r"serving at (http://127\.[0-9.]+:(\d+))\n", started)
+        match = re.fullmatch(r"serving at (http://[\w.-]+:(\d+))\n", started)
         assert match, started + self.process.stderr.read()
         self.url, self.port = match[1], int(match[2])
 

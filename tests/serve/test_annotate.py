@@ -2,6 +2,8 @@
 
 import contextlib
 import shutil
+import urllib.error
+import urllib.request
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -239,3 +241,23 @@ def test_heads_of_a_corpus_are_not_looked_at(model: Path, tmp_path: Path, heads:
         service.decide(1, heads={3: 1})
     (written,) = read_conllu(out)
     assert (written.heads, written.deprels) == ([-1, -1, 1], ["_"] * 3)
+
+
+def test_on_every_address_only_names_that_were_given_are_answered_to(
+    model: Path, tmp_path: Path
+) -> None:
+    """A foreign page whose name points at this machine reads no corpus."""
+    corpus = tmp_path / "corpus.txt"
+    corpus.write_text("Anna saw the garden .\n")
+    options = ("--model", model, "--out", tmp_path / "out.conllu", "--host", "0.0.0.0")
+    with start("annotate", corpus, *options, "--allow-host", "ours.example") as service:
+        address = f"http://127.0.0.1:{service.port}/api/annotate"
+        for name in ("ours.example", "192.0.2.7:8000", "[2001:db8::7]", "localhost"):
+            request = urllib.request.Request(address, headers={"Host": name})
+            with urllib.request.urlopen(request) as answer:
+                assert answer.status == 200
+        request = urllib.request.Request(address, headers={"Host": "evil.example"})
+        with pytest.raises(urllib.error.HTTPError) as refusal:
+            urllib.request.urlopen(request)
+        assert refusal.value.code == 400
+        assert refusal.value.read().endswith(b"any address, and to others with --allow-host\n")

@@ -75,6 +75,42 @@ def test_its_own_address_is_answered_to(folder: Path) -> None:
         assert len(server.parse(tokens=[WORDS])["sentences"]) == 1
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="has one loopback address only")
+@pytest.mark.parametrize("host", ["LOCALHOST", "127.1", "127.0.0.3"])
+def test_whatever_means_the_loopback_has_names_checked(folder: Path, host: str) -> None:
+    with Server(folder, "--host", host, "--allow-host", "Ours.example") as server:
+        assert server.url == f"http://{host}:{server.port}"
+        for name, status in (
+            (host, 200),
+            (f"{host}:{server.port}", 200),
+            ("localhost", 200),
+            ("ours.example", 200),
+            ("evil.example", 400),
+        ):
+            assert status_of(server, name) == status
+
+
+def status_of(server: Server, host: str) -> int:
+    request = urllib.request.Request(f"{server.url}/models", headers={"Host": host})
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as refusal:
+        return refusal.code
+
+
+def test_two_lengths_of_a_body_are_refused(server: Server) -> None:
+    body = b"5\r\ndata=\r\n0\r\n\r\n"
+    head = b"POST /process HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n"
+    head += b"Content-Type: application/x-www-form-urlencoded\r\n"
+    for length, status in ((b"", b"200"), (b"Content-Length: %d\r\n" % len(body), b"400")):
+        with socket.create_connection(("127.0.0.1", server.port)) as connection:
+            connection.sendall(head + length + b"Connection: close\r\n\r\n" + body)
+            said = b"".join(iter(lambda: connection.recv(1 << 16), b""))
+        assert said.startswith(b"HTTP/1.1 " + status)
+    assert b"both Content-Length and Transfer-Encoding" in said
+
+
 def test_clients_that_stall_or_break_hold_up_nobody(server: Server) -> None:
     head = (
         b"POST /api/parse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"

@@ -1,5 +1,6 @@
 """`treecrf annotate`: ask a person about the words that a parser is unsure of."""
 
+import sys
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -63,6 +64,14 @@ def annotate(
         str, typer.Option(help="The address to listen on; 0.0.0.0 is every one of this machine.")
     ] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 8000,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="Another name that the page is opened by; names that were not given are not "
+            "answered to, on any --host.",
+        ),
+    ] = None,
     device: Device = "auto",
 ) -> None:
     """Annotate a corpus in the browser, where the parser is unsure of it.
@@ -88,7 +97,8 @@ def annotate(
     from treecrf.treebank import TreebankError
 
     asking = Asking(0.8 if threshold is None and share is None else threshold, share)
-    limits = Limits()
+    # It is the user's own corpus: models look at no more of a long word than they can bear.
+    limits = Limits(word_characters=sys.maxsize)
     with Annotations(out) as annotations, SentenceStore() as sentences:
         parser = load(model, device=device)
         cut = Cut(corpus, annotations.path)
@@ -106,7 +116,7 @@ def annotate(
         annotating = Annotating(corpus, sentences, queue, annotations, asking, cut)
         routes = annotate_routes(annotating, limits)
         app = create_app({"model": parser}, limits=limits, routers=[routes])
-        run_server(app, host=host, port=port)
+        run_server(app, host=host, port=port, allowed_hosts=allow_host or [], private=True)
 
 
 def _summary(queue: "Queue", annotations: "Annotations", *, longest: int) -> str:

@@ -1,12 +1,13 @@
 """What every request passes through: bounds on its body, headers for browsers, and counting."""
 
 import asyncio
+import ipaddress
 import re
 import time
 from collections.abc import Collection
 
 from starlette.exceptions import HTTPException
-from starlette.responses import PlainTextResponse
+from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from treecrf.serve.limits import Limits
@@ -28,15 +29,20 @@ class LimitedBody:
 
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
         self.app = app
-        self.most = limits.body_bytes
-        self.seconds = limits.receive_seconds
+        self.limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        announced = dict(scope["headers"]).get(b"content-length", b"0")
-        too_long = announced.isdigit() and int(announced) > self.most
+        path, limits = scope["path"], self.limits
+        most = limits.process_bytes if path == "/process" else limits.body_bytes
+        headers = dict(scope["headers"])
+        if b"content-length" in headers and b"transfer-encoding" in headers:
+            await _two_lengths()(scope, receive, send)
+            return
+        announced = headers.get(b"content-length", b"0")
+        too_long = announced.isdigit() and (len(announced) > 20 or int(announced) > most)
         received = 0
         whole = False
 
@@ -45,25 +51,30 @@ class LimitedBody:
             if whole:  # what comes now is that the client has gone
                 return await receive()
             if too_long:
-                raise self._too_long()
+                raise _too_long(most)
             try:
-                message = await asyncio.wait_for(receive(), self.seconds)
+                message = await asyncio.wait_for(receive(), limits.receive_seconds)
             except TimeoutError:
                 raise HTTPException(
-                    408, f"nothing of the body came for {self.seconds:g} seconds"
+                    408, f"nothing of the body came for {limits.receive_seconds:g} seconds"
                 ) from None
             received += len(message.get("body", b""))
-            if received > self.most:
-                raise self._too_long()
+            if received > most:
+                raise _too_long(most)
             whole = not message.get("more_body", False)
             return message
 
         await self.app(scope, limited, send)
 
-    def _too_long(self) -> HTTPException:
-        return HTTPException(
-            413, f"the body has more than {self.most:,} bytes; send the text in pieces"
-        )
+
+def _two_lengths() -> JSONResponse:
+    """A refusal: of two lengths a proxy may take the other one, and smuggle a request past it."""
+    detail = "the request has both Content-Length and Transfer-Encoding; send one of them"
+    return JSONResponse({"detail": detail}, 400, {"Connection": "close"})
+
+
+def _too_long(most: int) -> HTTPException:
+    return HTTPException(413, f"the body has more than {most:,} bytes; send the text in pieces")
 
 
 class SafeHeaders:
@@ -114,22 +125,35 @@ class Counting:
 class KnownHosts:
     """Answers to these names only: no page from elsewhere can reach the service by one of its own.
 
-    A page whose host name is made to point at the loopback would otherwise pass for this one.
+    A page whose host name is made to point at this machine would otherwise pass for one of ours. An
+    address is no name, and with `addresses` every one is answered to.
     """
 
-    def __init__(self, app: ASGIApp, *, hosts: Collection[str], advice: str = "") -> None:
+    def __init__(self, app: ASGIApp, *, hosts: Collection[str], addresses: bool = False) -> None:
         self.app = app
-        self.advice = advice  # what to do about a name that is not known
-        self.hosts = frozenset(hosts)
+        self.hosts = frozenset(host.lower() for host in hosts)
+        self.addresses = addresses
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http":
             named = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
-            if re.sub(r":[0-9]*$", "", named).lower() not in self.hosts:
+            if not self._knows(re.sub(r":[0-9]*$", "", named).lower()):
+                known = sorted(self.hosts) + ["any address"] * self.addresses
                 problem = (
                     f"this service is not called {named[:100]!r}; it answers to "
-                    f"{', '.join(sorted(self.hosts))}{self.advice}\n"
+                    f"{', '.join(known)}, and to others with --allow-host\n"
                 )
                 await PlainTextResponse(problem, 400)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
+
+    def _knows(self, host: str) -> bool:
+        return host in self.hosts or (self.addresses and _is_address(host))
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ipaddress.ip_address(host.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True

@@ -43,20 +43,28 @@ def load_models(named: Sequence[str], *, device: str) -> dict[str, Parser]:
 
 
 def run_server(
-    app: ASGIApp, *, host: str, port: int, allowed_hosts: Collection[str] | None = None
+    app: ASGIApp,
+    *,
+    host: str,
+    port: int,
+    allowed_hosts: Collection[str] = (),
+    private: bool = False,
 ) -> None:
     """Serve until SIGTERM, SIGHUP or Ctrl-C; what is in hand then is finished first.
 
-    On the loopback it answers to names of the loopback and to `allowed_hosts`, which are None where
-    the user has no way to give any.
+    On the loopback it answers to names of the loopback and to `allowed_hosts`. On other addresses
+    it answers to every name, unless it is `private`: then to addresses and to `allowed_hosts`.
     """
     listener = _listen(host, port)
-    port = listener.getsockname()[1]
+    address, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
-    if _is_loopback(host):
-        hosts = {"localhost", "127.0.0.1", "[::1]", shown.lower(), *(allowed_hosts or ())}
-        advice = "" if allowed_hosts is None else ", and to others with --allow-host"
-        app = KnownHosts(app, hosts=hosts, advice=advice)
+    on_loopback = _is_loopback(address)  # of the socket: many a name may mean the loopback
+    if on_loopback or private:
+        own = f"[{address}]" if ":" in address else address
+        hosts = {"localhost", "127.0.0.1", "[::1]", *allowed_hosts}
+        # The name of the loopback that was asked for; 127.1 and the like are addresses.
+        hosts |= {shown, own} if on_loopback else set()
+        app = KnownHosts(app, hosts=hosts, addresses=not on_loopback)
     _allow_connections()
     config = uvicorn.Config(
         app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS, server_header=False
@@ -87,22 +95,29 @@ class _Server(uvicorn.Server):
 
 def _listen(host: str, port: int) -> socket.socket:
     """Listen before anything is said, so that an address that is taken is a clean error."""
+    if not host.strip():
+        raise ParserError(
+            "--host is empty; give an address such as 127.0.0.1, or 0.0.0.0 for every one of this "
+            "machine"
+        )
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        return socket.create_server((host, port), family=family, backlog=2048)
-    except OSError as error:
-        number = error.errno or 0  # below 0 it is about finding the host
-        reason = os.strerror(number) if number > 0 else error.strerror or str(error)
+        # The first address of a name; of those of both kinds, the older kind.
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, *_, address = min(found, key=lambda item: item[0] != socket.AF_INET)
+        return socket.create_server(address[:2], family=family, backlog=2048)
+    except (OSError, UnicodeError) as error:
+        number = getattr(error, "errno", 0) or 0  # below 0 it is about finding the host
+        reason = os.strerror(number) if number > 0 else getattr(error, "strerror", "") or str(error)
         raise ParserError(
             f"{host}:{port}: {reason}; choose another with --host and --port"
         ) from None
 
 
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+def _is_loopback(address: str) -> bool:
+    """Whether only this machine reaches an address that a socket has."""
+    found = ipaddress.ip_address(address.partition("%")[0])
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return (mapped or found).is_loopback
 
 
 def _allow_connections() -> None:
