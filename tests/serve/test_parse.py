@@ -230,3 +230,34 @@ def test_models_are_listed_with_labels(client: TestClient) -> None:
     ]
     assert {"root", "nsubj", "obj"} <= set(models.models[0].labels)
     assert not any("|" in label or "↑" in label for label in models.models[0].labels)
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/api/parse", "POST"),
+        ("PUT", "/api/parse", "POST"),
+        ("POST", "/api/models", "GET"),
+        ("DELETE", "/process", "GET, POST"),
+        ("PATCH", "/models", "GET, POST"),
+        ("POST", "/healthz", "GET"),
+        ("POST", "/metrics", "GET"),
+        ("POST", "/docs", "GET"),
+        ("POST", "/openapi.json", "GET, HEAD"),
+        ("POST", "/index.html", "GET, HEAD"),
+        ("POST", "/", "GET, HEAD"),
+        ("POST", "/docs/swagger-ui.css", "GET, HEAD"),
+    ],
+)
+def test_a_method_that_an_address_does_not_have_is_405(
+    client: TestClient, method: str, path: str, allowed: str
+) -> None:
+    answer = client.request(method, path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+    assert answer.json() == {"detail": f"there is no {method} here, but {allowed}"}
+
+
+def test_an_address_that_is_not_there_is_404(client: TestClient) -> None:
+    for method in ("GET", "POST"):
+        for path in ("/api/nothing", "/nothing", "/docs/nothing"):
+            assert client.request(method, path).status_code == 404

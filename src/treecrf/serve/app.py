@@ -8,11 +8,11 @@ from typing import Any
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse
-from fastapi.staticfiles import StaticFiles
 
 import treecrf
 from treecrf.parser import Parser
 from treecrf.serve.errors import ServeError
+from treecrf.serve.files import PageFiles
 from treecrf.serve.limits import Limits
 from treecrf.serve.metrics import Metrics
 from treecrf.serve.middleware import Counting, LimitedBody, SafeHeaders
@@ -74,7 +74,7 @@ def create_app(
     for router in routers:
         app.include_router(router)
     name_models(app, registry.batchers)
-    app.mount("/", StaticFiles(directory=STATIC, html=True))
+    app.mount("/", PageFiles(directory=STATIC, html=True))
     return app
 
 

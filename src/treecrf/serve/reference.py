@@ -6,6 +6,8 @@ from fastapi import APIRouter, FastAPI, Response
 from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 
+from treecrf.serve.files import PageFiles
+
 __all__ = ["name_models", "reference_files", "reference_routes"]
 
 _PAGE = """<!doctype html>
@@ -60,4 +62,4 @@ def reference_routes() -> APIRouter:
 
 def reference_files() -> StaticFiles:
     """The files of Swagger UI, which the package fastapi-offline carries."""
-    return StaticFiles(packages=[("fastapi_offline", "static")])
+    return PageFiles(packages=[("fastapi_offline", "static")])
