@@ -3,7 +3,7 @@
 import asyncio
 import threading
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 
 import pytest
 
@@ -14,7 +14,7 @@ from treecrf.serve.batching import Batcher
 from treecrf.serve.engine import Engine
 from treecrf.serve.errors import ServeError
 from treecrf.serve.metrics import Metrics
-from treecrf.serve.work import Job, Task, TaskResult
+from treecrf.serve.work import Job, Pieces, Task, TaskResult
 from treecrf.treebank import Sentence
 
 WORDS = ["Anna", "saw", "the", "garden", "."]
@@ -345,13 +345,14 @@ def test_a_costly_sentence_comes_though_small_ones_keep_coming(parser: Parser) -
 
 def test_retry_after_is_right_from_the_first_batch_on(parser: Parser) -> None:
     engine = Watched(parser, seconds=0.05)
+    Engine(parser).parse([Task(Sentence(WORDS), details=True)] * 20)  # kernels are compiled
     waits: list[str] = []
 
     async def test(batcher: Batcher) -> None:
-        waiting = submitted(batcher, [job(400)])
+        waiting = submitted(batcher, [job(400), job(400)])
         await asyncio.sleep(0)
         batcher.start()
-        while batcher.queued_words == 2_000:
+        while batcher.queued_words == 4_000:
             await asyncio.sleep(0.001)
         with pytest.raises(ServeError) as refusal:
             await batcher.submit(job(400), never)
@@ -360,7 +361,7 @@ def test_retry_after_is_right_from_the_first_batch_on(parser: Parser) -> None:
         await asyncio.gather(*waiting)
         waits.append(str(time.monotonic() - started))
 
-    run(engine, test, queue=2_000)
+    run(engine, test, queue=4_000)
     said, taken = map(float, waits)
     assert said <= 2 * taken + 1
 
@@ -369,18 +370,111 @@ def test_words_that_text_turns_out_to_have_count(wordy: Parser) -> None:
     engine = Watched(wordy, pause_at=1)
 
     async def test(batcher: Batcher) -> None:
-        first, other = submitted(batcher, [job(text="a b c d e\n" * 24) for _ in range(2)])
+        *others, last = submitted(batcher, [job(text="a b c d e\n" * 24) for _ in range(3)])
         await asyncio.sleep(0)
-        assert batcher.queued_words == 122  # a word for four characters
+        assert batcher.queued_words == 183  # a word for four characters
         batcher.start()
         with pytest.raises(ServeError, match="and no more fit") as refusal:
-            await other
-        assert batcher.queued_words == 120
+            await last
+        assert batcher.queued_words == 240
         engine.goes_on.set()
-        assert len(await first) == 24
+        assert [len(found) for found in await asyncio.gather(*others)] == [24, 24]
         assert refusal.value.status == 503
-        with pytest.raises(ServeError, match="this is about 250 words, and a request") as refusal:
-            await batcher.submit(job(text="a b c d e\n" * 50), never)
-        assert refusal.value.status == 413
 
-    assert run(engine, test, queue=200).queued_words == 0
+    assert run(engine, test, queue=310, batch=400).queued_words == 0
+
+
+def test_more_than_the_queue_holds_is_parsed_in_parts(parser: Parser) -> None:
+    """Such requests take up an eighth of the queue each, and half of it all together."""
+    engine = Watched(parser, pause_at=1)
+
+    async def test(batcher: Batcher) -> None:
+        large = submitted(batcher, [job(400) for _ in range(4)])
+        await asyncio.sleep(0)
+        with pytest.raises(ServeError, match="8,000 words waiting, and no more fit"):
+            await batcher.submit(job(400), never)
+        small = submitted(batcher, [job(20) for _ in range(5)])
+        await asyncio.sleep(0)
+        with pytest.raises(ServeError, match="and no more fit"):
+            await batcher.submit(job(1), never)
+        engine.goes_on.set()
+        batcher.start()
+        await asyncio.gather(*small)
+        assert not any(task.done() for task in large)
+        assert [len(found) for found in await asyncio.gather(*large)] == [400] * 4
+
+    assert run(engine, test, queue=1_000).queued_words == 0
+
+
+def test_a_long_text_is_cut_while_it_is_parsed(parser: Parser) -> None:
+    cut: list[str] = []
+    engine = Watched(parser, pause_at=1)
+    text = "Anna saw the garden. " * 2_000
+
+    def plan(pieces: Pieces) -> Iterator[Task | None]:
+        for piece in pieces:
+            for sentence in piece:
+                if sentence:
+                    cut.append(sentence.text)
+                yield sentence and Task(sentence, details=True)
+
+    async def test(batcher: Batcher) -> None:
+        large = job(text=text)
+        large.plan = plan
+        waiting = asyncio.create_task(batcher.submit(large, never))
+        batcher.start()
+        while not engine.batches:
+            await asyncio.sleep(0.001)
+        assert len(cut) < 50  # a batch of them
+        small = asyncio.create_task(batcher.submit(job(), never))
+        await asyncio.sleep(0)
+        engine.goes_on.set()
+        await small
+        assert len(cut) < 100
+        assert len(await waiting) == len(parser.parse(text))
+        assert cut == [sentence.text for sentence in parser.segmenter.segment(text)]
+
+    assert run(engine, test).queued_words == 0
+
+
+@pytest.mark.parametrize("lines", [False, True])
+def test_much_text_without_a_sentence_lets_others_by(parser: Parser, lines: bool) -> None:
+    """White space is cut step by step as well."""
+
+    def plan(pieces: Pieces) -> Iterator[None]:
+        for piece in pieces:
+            assert not any(piece)
+            yield None
+
+    def render(task: Task, outcome: TaskResult) -> str:
+        raise NotImplementedError
+
+    texts = ["\n"] * 3_000 if lines else ["\n" * 20_000] * 3
+    blank = Job(texts=texts, plan=plan, render=render)
+
+    async def test(batcher: Batcher) -> None:
+        waiting = submitted(batcher, [blank])
+        await asyncio.sleep(0)
+        batcher.start()
+        await asyncio.gather(*submitted(batcher, [job() for _ in range(3)]))
+        assert not waiting[0].done()
+        assert await waiting[0] == []
+
+    run(parser, test)
+
+
+def test_long_words_count_by_their_characters(parser: Parser) -> None:
+    engine = Watched(parser)
+    long = Job(
+        sentences=[Sentence(["x" * 400])] * 4,
+        plan=lambda cut: [Task(sentence) for piece in cut for sentence in piece],
+        render=lambda task, outcome: "",
+    )
+    assert long.words == 200
+
+    async def test(batcher: Batcher) -> None:
+        batcher.start()
+        await batcher.submit(long, never)
+
+    run(engine, test)
+    assert [len(batch) for batch in engine.batches] == [2, 2]

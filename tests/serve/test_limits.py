@@ -11,7 +11,14 @@ from treecrf.parser import Parser
 from treecrf.serve.app import create_app
 from treecrf.serve.limits import Limits
 
-LIMITS = Limits(body_bytes=2_000, request_words=100, sentence_words=8)
+LIMITS = Limits(
+    body_bytes=2_000,
+    process_bytes=2_500,
+    request_words=100,
+    process_words=120,
+    sentence_words=8,
+    word_characters=50,
+)
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +42,7 @@ def test_a_body_that_is_too_long_is_refused(narrow: TestClient) -> None:
 def test_for_udpipe_it_is_plain_text(narrow: TestClient) -> None:
     answer = narrow.post("/process", data={"data": "a" * 3_000})
     assert answer.status_code == 413
-    assert answer.text == "the body has more than 2,000 bytes; send the text in pieces\n"
+    assert answer.text == "the body has more than 2,500 bytes; send the text in pieces\n"
     # A body that nobody asked for counts as well.
     answer = narrow.request("GET", "/process", params={"data": ""}, content=b"a" * 3_000)
     assert answer.status_code == 413
@@ -48,6 +55,36 @@ def test_a_request_of_too_many_words_is_refused(narrow: TestClient) -> None:
     assert answer.json() == {"detail": expected}
     assert narrow.post("/api/parse", json={"text": "a" * 500}).status_code == 413
     assert narrow.post("/api/parse", json={"tokens": [["a"] * 5] * 20}).status_code == 200
+
+
+def test_udpipe_has_a_limit_of_its_own(narrow: TestClient) -> None:
+    expected = "this is about 121 words, and a request may have 120; send it in pieces\n"
+    for words, status in ((120, 200), (121, 413)):
+        data = {"data": "a\n" * words, "input": "horizontal"}
+        answer = narrow.post("/process", data=data)
+        assert answer.status_code == status
+    assert answer.text == expected
+
+
+def test_a_long_word_is_refused_by_number(narrow: TestClient) -> None:
+    expected = "word 2 of sentence 2 has 51 characters, and one may have 50; shorten it"
+    words = [["a"], ["a", "x" * 51]]
+    answer = narrow.post("/api/parse", json={"tokens": words})
+    assert (answer.status_code, answer.json()) == (413, {"detail": expected})
+    for data in ("a\na " + "x" * 51, "a\n\na\n" + "x" * 51):
+        kind = "horizontal" if " " in data else "vertical"
+        answer = narrow.post("/process", data={"data": data, "input": kind})
+        assert (answer.status_code, answer.text) == (413, expected + "\n")
+    answer = narrow.post("/api/parse", json={"text": f"a\na {'x' * 51}", "model": "words"})
+    assert (answer.status_code, answer.json()) == (413, {"detail": expected})
+    answer = narrow.post("/process", data={"data": "x" * 51, "tokenizer": ""})
+    assert (answer.status_code, answer.text[:7]) == (413, "word 1 ")
+    assert narrow.post("/api/parse", json={"tokens": [["a", "x" * 50]]}).status_code == 200
+
+
+def test_long_words_count_for_several(narrow: TestClient) -> None:
+    answer = narrow.post("/api/parse", json={"tokens": [["x" * 48] * 6] * 3})
+    assert answer.json()["detail"].startswith("this is about 108 words, and a request may have 100")
 
 
 def test_limits_on_words_are_about_words_whatever_is_asked_of_them(narrow: TestClient) -> None:

@@ -287,9 +287,86 @@ def test_parts_are_taken_as_they_are(client: TestClient) -> None:
     assert answer.json()["result"].splitlines() == lines
 
 
-def test_pages_from_elsewhere_may_ask_as_with_udpipe(client: TestClient) -> None:
-    assert client.get("/models").headers["access-control-allow-origin"] == "*"
-    assert "access-control-allow-origin" not in client.get("/api/models").headers
+def test_pages_from_elsewhere_may_ask_where_they_were_let(
+    client: TestClient, parser: Parser
+) -> None:
+    page = {"Origin": "https://page.example", "Sec-Fetch-Site": "cross-site"}
+    form = {"data": "a", "input": "horizontal"}
+    for headers in (page, {"Origin": page["Origin"]}, {"Sec-Fetch-Site": "same-site"}):
+        for answer in (
+            client.post("/process", data=form, headers=headers),
+            client.get("/process", params=form, headers=headers),
+            client.get("/models", headers=headers),
+        ):
+            assert answer.status_code == 403
+            assert answer.text.endswith("start it with --allow-origin to let them\n")
+            assert "access-control-allow-origin" not in answer.headers
+    own = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+    for headers in ({}, own, {"Origin": own["Origin"]}):
+        answer = client.post("/process", data=form, headers=headers)
+        assert answer.status_code == 200
+        assert "access-control-allow-origin" not in answer.headers
+    for allowed, expected in (
+        ({"https://page.example"}, "https://page.example"),
+        ({"*"}, "*"),
+        ({"https://other.example"}, None),
+    ):
+        app = create_app({"small": parser}, allowed_origins=allowed)
+        with TestClient(app) as other:
+            answer = other.post("/process", data=form, headers=page)
+            assert answer.headers.get("access-control-allow-origin") == expected
+            assert answer.status_code == (200 if expected else 403)
+
+
+def test_input_is_composed(client: TestClient) -> None:
+    """As UDPipe does; letters with more marks than any language has stay as they are."""
+    decomposed = "Zoe\u0308"
+    for data, options in (
+        (decomposed, {"tokenizer": ""}),
+        (decomposed, {"input": "horizontal"}),
+        (f"1\t{decomposed}" + "\t_" * 8, {"input": "conllu"}),
+    ):
+        assert "1\tZoë\t" in result(client, data=data, **options)
+    odd = "e" + "\u0308\u0323" * 200
+    assert result(client, data=f"{odd}\n", input="vertical", output="vertical") == f"{odd}\n\n"
+
+
+def test_a_paragraph_starts_after_a_blank_line_alone(client: TestClient) -> None:
+    text = "Anna slept.\nIt rained.\n \nThe dog slept.\nAnna slept.\n"
+    written = result(client, data=text, tokenizer="presegmented")
+    comments = [s.comments for s in read_conllu(io.StringIO(written))]
+    assert ["# newpar" in each for each in comments] == [True, False, True, False]
+    lines = "Anna slept .\nIt rained .\n\nThe dog slept .\nAnna slept .\n"
+    options = {"data": text, "tokenizer": "presegmented"}
+    assert result(client, **options, output="horizontal=paragraphs") == lines
+    words = lines.replace("\n", "\n\n").replace(" ", "\n").replace("\n\n\n\n", "\n\n\n")
+    assert result(client, **options, output="vertical=paragraphs") == words
+    assert result(client, **options, output="horizontal") == lines.replace("\n\n", "\n")
+
+
+def test_version_1_of_conllu_has_no_spaces_and_no_empty_nodes(client: TestClient) -> None:
+    rest = "\t_" * 7
+    given = f"1\t10 000\t1 0{rest}\n1.1\ta\tb{rest}\n2\tdogs\tdog{rest}\n\n"
+    assert result(client, data=given) == given
+    assert result(client, data=given, output="conllu=v2") == given
+    expected = f"1\t10_000\t1_0{rest}\n2\tdogs\tdog{rest}\n\n"
+    assert result(client, data=given, output="conllu=v1") == expected
+    assert result(client, data=expected, input="conllu=v1") == expected
+    for name, options in (("output", "v3"), ("output", "v1;paragraphs"), ("input", "paragraphs")):
+        said = problem(client, data=given, **{name: f"conllu={options}"})
+        assert said.startswith(f"there is no {name} format 'conllu={options}'; there are conllu, ")
+
+
+def test_new_tags_have_no_old_ones_beside_them() -> None:
+    config = replace(with_loss("crf"), predict_upos=True)
+    with TestClient(create_app({"tagging": random_parser(config)})) as client:
+        tagged = result(client, data=CONLLU, tagger="")
+        (sentence,) = read_conllu(io.StringIO(tagged))
+        for name in ("lemma", "xpos", "feats"):
+            assert set(sentence.column(name)) == {"_"}
+        assert sentence.column("misc") == ["_", "X=Y", "SpaceAfter=No"]
+        (sentence,) = read_conllu(io.StringIO(result(client, data=CONLLU, parser="")))
+        assert sentence.column("lemma") == ["do", "not", "go"]
 
 
 def test_tags_are_given_to_who_asks_for_them() -> None:

@@ -31,7 +31,15 @@ def serve(
         typer.Option(
             metavar="NAME",
             help="Another name that the service is called by, behind a proxy. It is needed on the "
-            "loopback alone: on any other --host every name is answered to.",
+            "loopback alone: on any other address every name is answered to.",
+        ),
+    ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ORIGIN",
+            help="Let pages of this origin, such as https://example.org, use /process and /models "
+            "from a browser; * lets those of every site.",
         ),
     ] = None,
     queue_words: Annotated[
@@ -44,14 +52,29 @@ def serve(
         ),
     ] = None,
     request_words: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Words of a request at most.")
+        int, typer.Option(min=1, metavar="N", help="Words of a request to /api/parse at most.")
     ] = 10_000,
+    process_words: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Words of a request to /process at most.",
+            show_default="as many as fit in its bytes",
+        ),
+    ] = None,
     sentence_words: Annotated[
         int, typer.Option(min=1, metavar="N", help="Words of a sentence at most.")
     ] = 400,
+    word_characters: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Characters of a word at most.")
+    ] = 1_000,
     body_bytes: Annotated[
         int, typer.Option(min=1, metavar="N", help="Bytes of a request at most.")
     ] = 1 << 20,
+    process_bytes: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Bytes of a request to /process at most.")
+    ] = 5 << 20,
     device: Device = "auto",
 ) -> None:
     """Serve parsers over HTTP: a page at /, JSON at /api/parse, and the interface of UDPipe."""
@@ -64,7 +87,12 @@ def serve(
         queue_words=queue_words,
         request_words=request_words,
         sentence_words=sentence_words,
+        word_characters=word_characters,
         body_bytes=body_bytes,
+        process_words=process_words,
+        process_bytes=process_bytes,
     )
-    app = create_app(load_models(model or [], device=device), limits=limits)
+    origins = [origin.rstrip("/").lower() for origin in allow_origin or []]
+    models = load_models(model or [], device=device)
+    app = create_app(models, limits=limits, allowed_origins=origins)
     run_server(app, host=host, port=port, allowed_hosts=allow_host or [])

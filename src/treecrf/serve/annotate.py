@@ -19,6 +19,7 @@ from treecrf.serve.annotate_store import SentenceStore
 from treecrf.serve.app import STATIC
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
+from treecrf.serve.origins import is_foreign
 from treecrf.serve.parsing import ERRORS
 from treecrf.serve.planning import plan_tasks
 from treecrf.serve.registry import Registry
@@ -249,17 +250,8 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
 
 
 async def _refuse_other_pages(connection: Request) -> None:
-    """An error where a browser says that a page from elsewhere sends this.
-
-    Pages may send some bodies anywhere without asking; what is no browser says nothing.
-    """
-    site = connection.headers.get("sec-fetch-site")
-    origin = connection.headers.get("origin")
-    if site is None and origin is not None:
-        # The scheme is left out: a proxy may have changed it.
-        own = connection.headers.get("host", "")
-        site = "same-origin" if origin.partition("://")[2] == own else "cross-site"
-    if site not in (None, "same-origin", "none"):
+    """An error where a browser says that a page from elsewhere sends this."""
+    if is_foreign(connection.headers):
         raise ServeError(403, "a page from elsewhere cannot decide; use the one of this service")
 
 

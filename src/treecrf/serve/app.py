@@ -1,6 +1,6 @@
 """The application: what is answered at which address."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -34,11 +34,13 @@ def create_app(
     *,
     limits: Limits | None = None,
     routers: Sequence[APIRouter] = (),
+    allowed_origins: Collection[str] = (),
 ) -> FastAPI:
     """The service for these models by name; the first is the default.
 
-    `routers` come before the files of the page. The models begin to work when the application is
-    started, and when it is shut down what is in hand is finished.
+    `routers` come before the files of the page. Pages of `allowed_origins` may use UDPipe's
+    interface, any page if there is a `*` among them. The models begin to work when the application
+    is started, and when it is shut down what is in hand is finished.
     """
     limits = limits or Limits()
     metrics = Metrics()
@@ -67,7 +69,7 @@ def create_app(
     app.add_exception_handler(ServeError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.include_router(parsing_routes(registry, limits))
-    app.include_router(udpipe_routes(registry, limits))
+    app.include_router(udpipe_routes(registry, limits, allowed_origins=allowed_origins))
     app.include_router(_health_routes(registry, metrics))
     app.include_router(reference_routes())
     app.mount("/docs", reference_files())

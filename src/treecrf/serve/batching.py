@@ -8,7 +8,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Coroutine
-from itertools import repeat
 from typing import Any
 
 from treecrf.parser.errors import ParserError
@@ -16,9 +15,8 @@ from treecrf.segment.errors import SegmentError
 from treecrf.serve.engine import Engine
 from treecrf.serve.errors import ServeError
 from treecrf.serve.metrics import Metrics
-from treecrf.serve.planning import check_size
 from treecrf.serve.waiting import WaitingJobs
-from treecrf.serve.work import Job, Task, TaskResult, estimated_words
+from treecrf.serve.work import Job, Pieces, Task, TaskResult, counted_words, estimated_words
 from treecrf.treebank import Sentence, TreebankError
 
 __all__ = ["Batcher"]
@@ -29,6 +27,10 @@ _QUEUE_WORDS = {"cpu": 12_000, "cuda": 300_000}
 _SPEED = {"cpu": 3_000, "cuda": 60_000}  # words a second, until the first batches tell
 _USUAL_LENGTH = 20  # of a sentence, in words
 _LONGEST_WAIT = 60  # seconds that a client is told to stay away
+# A request of more words than this part of the queue is parsed in parts and takes up an eighth; all
+# such requests together leave the other half to small ones.
+_LARGE = 1 / 2
+_PART = 1 / 8
 
 _log = logging.getLogger("treecrf.serve")
 
@@ -39,6 +41,7 @@ class Batcher:
     There is no delay: the first request is parsed at once, and those that come meanwhile are the
     next batch. Work is counted by what it costs, as many words of short sentences: a batch costs no
     more than `batch_words`, or is a single sentence, so that small requests pass large ones by.
+    The text of a large request is cut part by part, too.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class Batcher:
             next_cost=self._next_cost,
         )
         self._words = 0  # of all jobs that are not done
+        self._taken = 0  # room that they take in the queue
         self._cost = 0
         self._speeds: deque[float] = deque(maxlen=9)  # of the latest batches, cost a second
         self._closing = False
@@ -91,27 +95,41 @@ class Batcher:
 
     async def submit(self, job: Job, gone: Callable[[], Coroutine[Any, Any, None]]) -> list[str]:
         """What becomes of a job; `gone` returns when nobody wants to know any more."""
+        future = job.wait()
         with self._changed:
             if self._closing:
                 raise ServeError(503, "the service is shutting down; try another", retry_after=5)
-            if self._words and self._words + job.words > self.queue_words:
+            job.room = self._room_of(job.words)
+            if self._taken and self._taken + job.room > self._most(job.words):
                 raise self._refusal()
-            job.cost = self._estimated_cost(job)
+            job.cost = job.cost or self.estimated_cost(job)
             self._words += job.words
+            self._taken += job.room
             self._cost += job.cost
             self._waiting.add(job)
             self._changed.notify_all()
         leaving = asyncio.ensure_future(gone())
-        either: set[asyncio.Future[Any]] = {job.future, leaving}
+        either: set[asyncio.Future[Any]] = {future, leaving}
         try:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-            if job.future.done():
-                return job.future.result()
+            if future.done():
+                return future.result()
             raise ServeError(499, "the client has gone")
         finally:
             leaving.cancel()
-            if not job.future.done():
+            if not future.done():
                 self._cancel(job)
+
+    def _is_large(self, words: int) -> bool:
+        return words > _LARGE * self.queue_words
+
+    def _room_of(self, words: int) -> int:
+        """What a job of so many words takes up of the queue."""
+        return max(1, round(_PART * self.queue_words)) if self._is_large(words) else words
+
+    def _most(self, words: int) -> int:
+        """How much of the queue may be taken up when a job of so many words comes in."""
+        return round(_LARGE * self.queue_words) if self._is_large(words) else self.queue_words
 
     def _refusal(self) -> ServeError:
         # The middle one: in some of them kernels were compiled.
@@ -143,6 +161,7 @@ class Batcher:
             was_over, job.is_over = job.is_over, True
             if not was_over:
                 self._words -= job.words
+                self._taken -= job.room
                 self._cost -= job.cost
             return not was_over
 
@@ -153,12 +172,22 @@ class Batcher:
                 self._words += words - job.words
                 self._cost += cost - job.cost
                 job.words, job.cost = words, cost
+                # What is left of a large job takes up as much as before.
+                room = min(job.room, words)
+                self._taken += room - job.room
+                job.room = room
 
-    def _estimated_cost(self, job: Job) -> int:
-        """What a job will cost, its text taken for sentences of the usual length."""
+    def estimated_cost(self, job: Job) -> int:
+        """What a job will cost, its text taken for sentences of the usual length.
+
+        It takes a while for many sentences; then it is for another thread than that of the loop.
+        """
         text = math.ceil(sum(map(estimated_words, job.texts)) / _USUAL_LENGTH)
-        lengths = [*map(len, job.sentences), *repeat(_USUAL_LENGTH, text)]
-        return sum(self.engine.cost_of(words, topk=job.topk) for words in lengths)
+        cost = text * self.engine.cost_of(_USUAL_LENGTH, topk=job.topk)
+        for sentence in job.sentences:
+            counted = counted_words(sentence)
+            cost += self.engine.cost_of(len(sentence), counted=counted, topk=job.topk)
+        return cost
 
     def _next_cost(self, job: Job) -> int:
         return self.engine.cost(job.tasks[0]) if job.tasks else 0
@@ -178,7 +207,8 @@ class Batcher:
     def _work_on(self, jobs: list[Job]) -> None:
         """Parse what fits in a batch, and tell those that are done."""
         started = time.perf_counter()
-        self._begin([job for job in jobs if job.tasks is None and not job.is_over])
+        self._begin([job for job in jobs if not (job.has_begun or job.is_over)])
+        self._fill([job for job in jobs if not job.is_over])
         shares = self._share_out([job for job in jobs if not job.is_over])
         outcomes = self._parse(shares)
         for job, tasks in shares:
@@ -190,11 +220,12 @@ class Batcher:
             except Exception as error:
                 self._fail(job, error)
             else:
-                words = sum(len(task.sentence) for task in tasks)
+                words = sum(task.words for task in tasks)
                 cost = sum(map(self.engine.cost, tasks))
                 # The last word counts until it is told.
-                self._recount(job, words=max(1, job.words - words), cost=job.cost - cost)
-                if not job.tasks:
+                words, cost = max(1, job.words - words), max(0, job.cost - cost)
+                self._recount(job, words=words, cost=cost)
+                if job.is_cut and not job.tasks:
                     self._finish(job)
         self._observe([task for _, tasks in shares for task in tasks], since=started)
 
@@ -211,27 +242,43 @@ class Batcher:
                 self._speeds.append(cost / seconds)
 
     def _begin(self, jobs: list[Job]) -> None:
-        """Cut the texts of new jobs, all in one go, and make tasks of their sentences."""
-        for job, pieces in self._cut(jobs).items():
+        """Cut the texts of new jobs, in one go but for large ones, and plan what to do."""
+        short = [job for job in jobs if not self._is_large(job.words)]
+        pieces: dict[Job, Pieces] = dict(self._cut(short))
+        pieces |= {job: self.engine.cut(job.texts) for job in jobs if job not in short}
+        for job, cut in pieces.items():
             try:
-                job.begin(pieces)
-                self._check_room(job)
+                job.begin(cut)
+                if job in short:
+                    job.fill(math.inf, self.engine.cost)
+                    self._check_room(job)
             except Exception as error:
                 self._fail(job, error)
-            else:
-                if not job.tasks:  # no sentence at all
-                    self._finish(job)
 
     def _check_room(self, job: Job) -> None:
         """Count a job anew, now that its text is cut; an error where it is too much after all."""
-        tasks = job.tasks or ()
-        words = sum(len(task.sentence) for task in tasks) or 1
-        check_size(words, self.queue_words)
+        words = sum(task.words for task in job.tasks) or 1
         with self._changed:
-            others = self._words - job.words
-            if words > job.words and others and others + words > self.queue_words:
+            if job.is_over:
+                return
+            grown = words > job.words
+            others = self._taken - job.room
+            room = self._room_of(words)
+            if grown and others and others + room > self._most(words):
                 raise self._refusal()
-            self._recount(job, words=words, cost=sum(map(self.engine.cost, tasks)))
+            self._taken, job.room = others + room, room
+            self._recount(job, words=words, cost=sum(map(self.engine.cost, job.tasks)))
+
+    def _fill(self, jobs: list[Job]) -> None:
+        """Have work for a batch ready of each job; those that have none left are done."""
+        for job in jobs:
+            try:
+                job.fill(self._batch_words, self.engine.cost)
+            except Exception as error:
+                self._fail(job, error)
+            else:
+                if job.is_cut and not job.tasks:
+                    self._finish(job)
 
     def _cut(self, jobs: list[Job]) -> dict[Job, list[list[Sentence]]]:
         """The sentences of the texts of each job; one that cannot be cut is so alone."""

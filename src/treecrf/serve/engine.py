@@ -1,10 +1,11 @@
 """What one model does with tasks from many requests: cuts texts, and parses sentences together."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from treecrf.parser import Parser
 from treecrf.parser.trees import TreeNamer
+from treecrf.segment.assembly import Assembly
 from treecrf.serve.work import Task, TaskResult
 from treecrf.treebank import Sentence, Token, read_tokens
 
@@ -17,6 +18,8 @@ _CUBE = 12_000
 # What a list of the best trees costs beside the tree alone: a call, and something for each tree.
 _LIST = 30
 _TREE_OF_LIST = 3
+_CUT_AT_ONCE = 1 << 13  # characters of a text that is cut part by part
+_READ_BESIDE = 100  # characters that a text counts for beside its own: empty ones take time, too
 
 
 class Engine:
@@ -30,11 +33,14 @@ class Engine:
 
     def cost(self, task: Task) -> int:
         """How long a task takes: as long as so many words of short sentences."""
-        return self.cost_of(len(task.sentence), topk=task.topk)
+        return self.cost_of(len(task.sentence), counted=task.words, topk=task.topk)
 
-    def cost_of(self, words: int, *, topk: int = 0) -> int:
-        """The cost of a sentence of so many words; cutting alone is taken for as much."""
-        cost = words + words**3 // self._cube
+    def cost_of(self, words: int, *, counted: int = 0, topk: int = 0) -> int:
+        """The cost of a sentence of so many words, which count for more where they are long.
+
+        Cutting alone is taken for as much.
+        """
+        cost = max(words, counted) + words**3 // self._cube
         if not topk:
             return cost
         return 2 * cost + _LIST + topk * (_TREE_OF_LIST + words // 4)
@@ -44,6 +50,32 @@ class Engine:
         if not self.parser.has_segmenter:
             return [_split_lines(text) for text in texts]
         return self.parser.segmenter.segment_texts(texts)
+
+    def cut(self, texts: Sequence[str]) -> Iterator[Iterable[Sentence | None]]:
+        """The sentences of each text, a step at a time: none takes much longer than a batch."""
+        if not self.parser.has_segmenter:
+            yield from map(_split_lines, texts)
+            return
+        held: list[str] = []
+        length = 0
+        for text in texts:
+            if held and length + len(text) > _CUT_AT_ONCE:
+                yield from self.segment(held)
+                held, length = [], 0
+            if len(text) > _CUT_AT_ONCE:
+                yield self._cut_long(text)
+            else:
+                held.append(text)
+                length += len(text) + _READ_BESIDE
+        yield from self.segment(held)
+
+    def _cut_long(self, text: str) -> Iterator[Sentence | None]:
+        segmenter = self.parser.segmenter
+        assembly = Assembly(splitter=segmenter.splitter, joins=segmenter.joins)
+        for block, scores in segmenter.score_stream([text]):
+            yield from assembly.add(block, scores)
+            yield None
+        yield from assembly.finish()
 
     def parse(self, tasks: Sequence[Task]) -> list[TaskResult]:
         """What becomes of each task."""

@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from treecrf.serve.errors import ServeError
 from treecrf.treebank import Multiword, Sentence, Token, TreebankError
@@ -10,10 +10,13 @@ from treecrf.treebank.conllu import parse_chunks
 from treecrf.treebank.files import read_chunks
 from treecrf.treebank.tokens import joined_forms, token_range
 
-__all__ = ["INPUTS", "OUTPUTS", "join_sentences", "read_input", "write_sentence"]
+__all__ = ["INPUTS", "OUTPUTS", "Writer", "join_sentences", "read_input"]
 
-INPUTS = ("conllu", "horizontal", "vertical")
-OUTPUTS = ("conllu", "horizontal", "vertical")
+INPUTS = ("conllu", "conllu=v1", "conllu=v2", "horizontal", "vertical")
+OUTPUTS = (
+    *("conllu", "conllu=v1", "conllu=v2"),
+    *("horizontal", "horizontal=paragraphs", "vertical", "vertical=paragraphs"),
+)
 
 _NO_BREAK_SPACE = "\u00a0"  # stands for a space inside a word where spaces part words
 # Other characters that Python takes for the end of a line may be in a word.
@@ -22,11 +25,12 @@ _GAP = re.compile(r"[ \t\r]+")
 
 
 def read_input(data: str, format: str, *, trees: bool) -> list[Sentence]:
-    """The sentences of data in one of the input formats; options after `=` are of no matter.
+    """The sentences of data in one of the input formats.
 
-    Without `trees`, heads that make none are no error: for who gives the words others.
+    CoNLL-U of version 1 is version 2 without spaces in words and without empty nodes. Without
+    `trees`, heads that make none are no error: for who gives the words others.
     """
-    name = format.partition("=")[0]
+    name = _known(format, INPUTS).partition("=")[0]
     if name == "conllu":
         # A request is there as a whole: an empty line that is missing at its end is no loss.
         chunks = read_chunks(io.StringIO(data + "\n\n"))
@@ -37,12 +41,18 @@ def read_input(data: str, format: str, *, trees: bool) -> list[Sentence]:
             raise ServeError(400, f"the data is not CoNLL-U: {where}{error.problem}") from None
     if name == "horizontal":
         return list(_horizontal(data))
-    if name == "vertical":
-        return list(_vertical(data))
+    return list(_vertical(data))
+
+
+def _known(format: str, formats: Sequence[str]) -> str:
+    """The format; an error says what there is."""
+    if format in formats:
+        return format
+    is_input = formats is INPUTS
     raise ServeError(
         400,
-        f"there is no input format {format[:100]!r}; there are {', '.join(INPUTS)}, and "
-        "`tokenizer` for raw text",
+        f"there is no {'input' if is_input else 'output'} format {format[:100]!r}; there are "
+        f"{', '.join(formats)}{', and `tokenizer` for raw text' if is_input else ''}",
     )
 
 
@@ -68,21 +78,43 @@ def _sentence(words: list[str]) -> Sentence | None:
     return Sentence(words, comments=["# text = " + " ".join(words)]) if words else None
 
 
-def write_sentence(sentence: Sentence, format: str) -> str:
-    """A sentence in one of the output formats; the words, where it is one without columns."""
-    match format.partition("=")[0]:
-        case "conllu":
-            return sentence.to_conllu()
-        case "horizontal":
-            return " ".join(form.replace(" ", _NO_BREAK_SPACE) for form in sentence.forms) + "\n"
-        case "vertical":
-            return "\n".join(sentence.forms) + "\n\n"
-    raise ServeError(
-        400, f"there is no output format {format[:100]!r}; there are {', '.join(OUTPUTS)}"
-    )
+class Writer:
+    """Writes the sentences of a request, one after the other, in one of the output formats."""
+
+    def __init__(self, format: str) -> None:
+        self.name, _, self.option = _known(format, OUTPUTS).partition("=")
+        self._is_first = True
+
+    def write(self, sentence: Sentence) -> str:
+        """A sentence; its words alone, where the format has no columns."""
+        if self.name == "conllu":
+            return (_version_1(sentence) if self.option == "v1" else sentence).to_conllu()
+        parted = self.option == "paragraphs" and not self._is_first and _starts_paragraph(sentence)
+        self._is_first = False
+        if self.name == "horizontal":
+            words = " ".join(form.replace(" ", _NO_BREAK_SPACE) for form in sentence.forms)
+            return "\n" * parted + words + "\n"
+        return "\n" * parted + "\n".join(sentence.forms) + "\n\n"
 
 
-def join_sentences(sentences: list[Sentence], *, start: int = 0) -> Sentence:
+def _starts_paragraph(sentence: Sentence) -> bool:
+    return any(re.match(r"#\s*new(par|doc)\b", comment) for comment in sentence.comments)
+
+
+def _version_1(sentence: Sentence) -> Sentence:
+    """A sentence without what version 1 of CoNLL-U does not know: empty nodes, spaces in words."""
+    sentence = sentence.copy()
+    sentence.empty_nodes.clear()
+    for token in sentence.tokens:
+        token.form, token.lemma = token.form.replace(" ", "_"), token.lemma.replace(" ", "_")
+    for multiword in sentence.multiwords:
+        multiword.form = multiword.form.replace(" ", "_")
+    return sentence
+
+
+def join_sentences(
+    sentences: list[Sentence], *, start: int = 0, new_paragraph: bool = False
+) -> Sentence:
     """One sentence of those that a line was cut into; the line starts there in the text."""
     tokens: list[Token] = []
     multiwords: list[Multiword] = []
@@ -97,7 +129,7 @@ def join_sentences(sentences: list[Sentence], *, start: int = 0) -> Sentence:
             multiword.misc = _moved(multiword.misc, start)
         tokens += sentence.tokens
         multiwords += sentence.multiwords
-    comments = [c for c in sentences[0].comments if not c.startswith("# text")]
+    comments = ["# newpar"] if new_paragraph else []
     comments.append("# text = " + joined_forms(tokens, multiwords))
     return Sentence.from_tokens(tokens, multiwords=multiwords, comments=comments)
 

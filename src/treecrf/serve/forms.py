@@ -20,13 +20,18 @@ _BLANK_LINE = re.compile(rb"\r?\n\r?\n")
 
 async def read_parameters(request: Request) -> dict[str, str]:
     """Those of the address and, before them, those of the body."""
-    parameters = _decoded_pairs(request.url.query, "the query")
+    query = request.url.query
     body = await request.body()  # of whatever method: one that is too long is refused here
+    return await run_in_threadpool(_read, request, query, body)
+
+
+def _read(request: Request, query: str, body: bytes) -> dict[str, str]:
+    parameters = _decoded_pairs(query, "the query")
     if request.method == "POST":
         kind = request.headers.get("content-type", "")
         name = kind.partition(";")[0].strip().lower()
         if name == "multipart/form-data":
-            parameters |= await run_in_threadpool(_multipart, kind, body)
+            parameters |= _multipart(kind, body)
         elif name == "application/x-www-form-urlencoded":
             parameters |= _decoded_pairs(_text(body, "the form"), "the form")
         elif body:

@@ -5,7 +5,9 @@ from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
+from starlette.concurrency import run_in_threadpool
 
+from treecrf.serve.batching import Batcher
 from treecrf.serve.limits import Limits
 from treecrf.serve.planning import check_size, plan_tasks, sentences_of
 from treecrf.serve.registry import Registry
@@ -47,32 +49,37 @@ def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
     async def parse(request: ParseRequest, connection: Request) -> Response:
         """Trees for text or words, with the probability of each head."""
         batcher = registry.find(request.model)
-        most = min(limits.request_words, batcher.queue_words)
-        check_size(sum(map(len, request.tokens or [])), most)  # before anything is made of them
-        job = Job(
-            texts=[] if request.text is None else [request.text],
-            sentences=[] if request.tokens is None else sentences_of(request.tokens),
-            plan=partial(
-                plan_tasks,
-                constraints=request.constraints,
-                labels=request.labels,
-                topk=request.topk or 0,
-                limits=limits,
-                multiroot=batcher.engine.parser.config.multiroot,
-            ),
-            render=partial(
-                render_json, alternatives=request.alternatives, marginals=request.marginals
-            ),
-            topk=request.topk or 0,
-        )
-        check_size(job.words, most)
+        job = await run_in_threadpool(_job, request, batcher, limits)
         sentences = await batcher.submit(job, partial(client_gone, connection))
         # Each sentence is JSON already, made in the thread of the model.
         name = json.dumps(batcher.name, ensure_ascii=False)
-        body = f'{{"model": {name}, "sentences": [{", ".join(sentences)}]}}'
+        start, end = f'{{"model": {name}, "sentences": [', "]}"
+        body = await run_in_threadpool(lambda: f"{start}{', '.join(sentences)}{end}".encode())
         return Response(body, media_type="application/json")
 
     return routes
+
+
+def _job(request: ParseRequest, batcher: Batcher, limits: Limits) -> Job:
+    """The job of a request, whose size is checked before anything is made of it."""
+    check_size(sum(map(len, request.tokens or [])), limits.request_words)
+    job = Job(
+        texts=[] if request.text is None else [request.text],
+        sentences=[] if request.tokens is None else sentences_of(request.tokens, limits),
+        plan=partial(
+            plan_tasks,
+            constraints=request.constraints,
+            labels=request.labels,
+            topk=request.topk or 0,
+            limits=limits,
+            multiroot=batcher.engine.parser.config.multiroot,
+        ),
+        render=partial(render_json, alternatives=request.alternatives, marginals=request.marginals),
+        topk=request.topk or 0,
+    )
+    check_size(job.words, limits.request_words)
+    job.cost = batcher.estimated_cost(job)
+    return job
 
 
 async def client_gone(connection: Request) -> None:

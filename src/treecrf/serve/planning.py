@@ -1,14 +1,14 @@
 """Checks of a request to `/api/parse`, and the tasks that it is made into."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from treecrf.parser.constraints import Constraints
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
-from treecrf.serve.schemas import LONGEST_RANKED
-from treecrf.serve.work import Task
+from treecrf.serve.schemas import LONGEST_RANKED, encodable
+from treecrf.serve.work import Pieces, Task, counted_words
 from treecrf.treebank import Sentence
 
 __all__ = ["check_lengths", "check_size", "plan_tasks", "sentences_of"]
@@ -19,12 +19,14 @@ Value = TypeVar("Value")
 _UNFIT = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 
 
-def sentences_of(tokens: Sequence[Sequence[str]]) -> list[Sentence]:
+def sentences_of(tokens: Sequence[Sequence[str]], limits: Limits) -> list[Sentence]:
     """The sentences of a request that has words; an error names the word that cannot be one."""
     sentences = []
     for number, words in enumerate(tokens, 1):
         if not words:
             raise ServeError(422, f"sentence {number} has no words; leave it out")
+        _check_words(words, number, limits)  # their lengths first: all else looks at characters
+        _check_encodable(words, number)
         for place, word in enumerate(words, 1):
             if not word.strip() or _UNFIT.search(word):
                 raise ServeError(
@@ -36,19 +38,31 @@ def sentences_of(tokens: Sequence[Sequence[str]]) -> list[Sentence]:
     return sentences
 
 
-def check_size(words: int, most: int) -> None:
+def _check_encodable(words: Sequence[str], sentence: int) -> None:
+    try:
+        "".join(words).encode()
+    except UnicodeEncodeError:
+        for place, word in enumerate(words):
+            try:
+                encodable(word)
+            except ValueError as error:
+                where = f"tokens.{sentence - 1}.{place}"
+                raise ServeError(422, f"{where}: {error}") from None
+
+
+def check_size(words: int, most: int | None) -> None:
     """An error where a request has more words than that."""
-    if words > most:
+    if most is not None and words > most:
         raise ServeError(
             413,
             f"this is about {words:,} words, and a request may have {most:,}; send it in pieces",
         )
 
 
-def check_lengths(sentences: Sequence[Sentence], limits: Limits) -> None:
-    """An error where a sentence is too long, or all of them together."""
-    check_size(sum(map(len, sentences)), limits.request_words)
-    for number, sentence in enumerate(sentences, 1):
+def check_lengths(sentences: Iterable[Sentence], limits: Limits, *, first: int = 1) -> None:
+    """An error where a word or a sentence is too long; they are numbered from `first`."""
+    for number, sentence in enumerate(sentences, first):
+        _check_words(sentence.forms, number, limits)
         if len(sentence) > limits.sentence_words:
             raise ServeError(
                 413,
@@ -57,8 +71,19 @@ def check_lengths(sentences: Sequence[Sentence], limits: Limits) -> None:
             )
 
 
+def _check_words(words: Sequence[str], sentence: int, limits: Limits) -> None:
+    longest = max(map(len, words), default=0)
+    if longest > limits.word_characters:
+        place = next(place for place, word in enumerate(words, 1) if len(word) == longest)
+        raise ServeError(
+            413,
+            f"word {place} of sentence {sentence} has {longest:,} characters, and one may have "
+            f"{limits.word_characters:,}; shorten it",
+        )
+
+
 def plan_tasks(
-    cut: list[list[Sentence]],
+    cut: Pieces,
     *,
     constraints: Sequence[Mapping[int, int | None] | None] | None,
     labels: Sequence[Mapping[int, str | None] | None] | None,
@@ -67,7 +92,8 @@ def plan_tasks(
     multiroot: bool,
 ) -> list[Task]:
     """A task for each sentence, its constraints checked; `topk` is 0 where no list is wanted."""
-    sentences = [sentence for piece in cut for sentence in piece]
+    sentences = [sentence for piece in cut for sentence in piece if sentence]
+    check_size(sum(map(counted_words, sentences)), limits.request_words)
     check_lengths(sentences, limits)
     all_heads = _one_each("constraints", constraints, len(sentences))
     all_labels = _one_each("labels", labels, len(sentences))

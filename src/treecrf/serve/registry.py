@@ -52,7 +52,7 @@ class Registry:
         batcher = self.batchers.get(self.default if name is None else name)
         if batcher is None:
             names = ", ".join(self.batchers)
-            raise ServeError(400, f"there is no model {name!r} here; there are: {names}")
+            raise ServeError(400, f"there is no model {str(name)[:100]!r} here; there are: {names}")
         return batcher
 
     def match(self, name: str) -> Batcher:

@@ -15,6 +15,7 @@ __all__ = [
     "ParseResponse",
     "ParsedSentence",
     "ParsedToken",
+    "encodable",
 ]
 
 # More trees than these nobody reads, and each costs.
@@ -23,7 +24,7 @@ MOST_TREES = 50
 LONGEST_RANKED = 150
 
 
-def _encodable(text: str) -> str:
+def encodable(text: str) -> str:
     """An error for halves of characters: JSON can hold them, but no answer."""
     try:
         text.encode()
@@ -33,7 +34,7 @@ def _encodable(text: str) -> str:
     return text
 
 
-Text = Annotated[str, AfterValidator(_encodable)]
+Text = Annotated[str, AfterValidator(encodable)]
 
 
 class ParseRequest(BaseModel):
@@ -64,7 +65,7 @@ class ParseRequest(BaseModel):
         ),
     ] = None
     tokens: Annotated[
-        list[list[Text]] | None, Field(description="Sentences that are split into words.")
+        list[list[str]] | None, Field(description="Sentences that are split into words.")
     ] = None
     marginals: Annotated[
         bool, Field(description="Give the probability of every arc of each sentence.")

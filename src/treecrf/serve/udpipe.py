@@ -2,6 +2,7 @@
 
 import io
 import json
+from collections.abc import Collection, Iterator
 from functools import partial
 from typing import Any
 
@@ -13,19 +14,20 @@ from starlette.exceptions import HTTPException
 import treecrf
 from treecrf.serve.batching import Batcher
 from treecrf.serve.errors import ServeError
-from treecrf.serve.formats import INPUTS, OUTPUTS, join_sentences, read_input, write_sentence
+from treecrf.serve.formats import INPUTS, OUTPUTS, Writer, join_sentences, read_input
 from treecrf.serve.forms import read_parameters
 from treecrf.serve.limits import Limits
+from treecrf.serve.origins import check_page
 from treecrf.serve.parsing import client_gone
 from treecrf.serve.planning import check_lengths, check_size
 from treecrf.serve.registry import Registry
-from treecrf.serve.work import Job, Task, TaskResult
+from treecrf.serve.unicode import composed
+from treecrf.serve.work import Job, Pieces, Task, TaskResult, counted_words
 from treecrf.treebank import Sentence
 
 __all__ = ["udpipe_routes"]
 
-# The service of UDPipe lets pages from anywhere use it, and some do.
-_HEADERS = {"Access-Control-Allow-Origin": "*"}
+_BLANK_LINES = 50  # that are a step of cutting a text
 
 _PARAMETERS = {
     "data": "The text, or sentences in the format of `input`.",
@@ -33,10 +35,10 @@ _PARAMETERS = {
     "tokenizer": "If given, `data` is raw text; `ranges` keeps the places of tokens, "
     "`presegmented` takes each line as a sentence, `normalized_spaces` leaves out what white space "
     "there was.",
-    "tagger": "If given, models that give tags give them.",
+    "tagger": "If given, models that give tags give them, and LEMMA, XPOS and FEATS are blank.",
     "parser": "If given, trees are made.",
-    "input": "conllu (the default), horizontal or vertical.",
-    "output": "conllu (the default), horizontal or vertical.",
+    "input": "The format of `data` without `tokenizer`; conllu is the default.",
+    "output": "The format of the result; conllu is the default.",
 }
 _VALUES: dict[str, dict[str, Any]] = {
     name: {"type": "string", "description": about} for name, about in _PARAMETERS.items()
@@ -52,7 +54,8 @@ _TEXT = {"content": {"text/plain": {"schema": {"type": "string"}}}}
 _ANSWERS: dict[int | str, dict[str, Any]] = {
     400: {"description": "What is wrong with the request.", **_TEXT},
     408: {"description": "The body did not come.", **_TEXT},
-    413: {"description": "The text or a sentence is too long.", **_TEXT},
+    403: {"description": "A page from elsewhere asks.", **_TEXT},
+    413: {"description": "The text, a sentence or a word is too long.", **_TEXT},
     503: {"description": "Too much is waiting; Retry-After says when to come.", **_TEXT},
 }
 _RESULT: dict[int | str, dict[str, Any]] = {
@@ -74,25 +77,33 @@ _RESULT: dict[int | str, dict[str, Any]] = {
 }
 
 
-def udpipe_routes(registry: Registry, limits: Limits) -> APIRouter:
-    """The routes, for these models."""
+def udpipe_routes(
+    registry: Registry, limits: Limits, *, allowed_origins: Collection[str] = ()
+) -> APIRouter:
+    """The routes, for these models; pages of these origins may use them, `*` being all."""
     routes = APIRouter(tags=["UDPipe"])
 
-    async def models() -> Response:
+    async def models(request: Request) -> Response:
         """The models, and what each of them can do."""
+        try:
+            headers = check_page(request.headers, allowed_origins)
+        except ServeError as error:
+            return _refused(error, {})
         listed = {name: _components(batcher) for name, batcher in registry.batchers.items()}
-        return JSONResponse({"models": listed, "default_model": registry.default}, headers=_HEADERS)
+        return JSONResponse({"models": listed, "default_model": registry.default}, headers=headers)
 
     async def process(request: Request) -> Response:
         """Tokenise, tag and parse, as far as the model can: see UDPipe's REST interface."""
+        headers: dict[str, str] = {}
         try:
-            return await _process(request, registry, limits)
+            headers = check_page(request.headers, allowed_origins)
+            answer = await _process(request, registry, limits)
         except HTTPException as error:  # of the body
-            return PlainTextResponse(f"{error.detail}\n", error.status_code, _HEADERS)
+            return PlainTextResponse(f"{error.detail}\n", error.status_code, headers)
         except ServeError as error:
-            status = 400 if error.status == 422 else error.status  # the one that clients expect
-            detail = error.detail.encode("utf-8", "replace")
-            return PlainTextResponse(detail + b"\n", status, _HEADERS | error.headers)
+            return _refused(error, headers)
+        answer.headers.update(headers)
+        return answer
 
     query = [
         {"name": name, "in": "query", "schema": schema, "required": name in _FORM["required"]}
@@ -102,7 +113,11 @@ def udpipe_routes(registry: Registry, limits: Limits) -> APIRouter:
     body = {"required": True, "content": {form: {"schema": _FORM} for form in forms}}
     for method in ("GET", "POST"):
         routes.add_api_route(
-            "/models", models, methods=[method], operation_id=f"{method.lower()}_models"
+            "/models",
+            models,
+            methods=[method],
+            operation_id=f"{method.lower()}_models",
+            responses={403: _ANSWERS[403]},
         )
         routes.add_api_route(
             "/process",
@@ -113,6 +128,12 @@ def udpipe_routes(registry: Registry, limits: Limits) -> APIRouter:
             openapi_extra={"parameters": query} if method == "GET" else {"requestBody": body},
         )
     return routes
+
+
+def _refused(error: ServeError, headers: dict[str, str]) -> Response:
+    status = 400 if error.status == 422 else error.status  # the one that clients expect
+    detail = error.detail.encode("utf-8", "replace")
+    return PlainTextResponse(detail + b"\n", status, headers | error.headers)
 
 
 def _components(batcher: Batcher) -> list[str]:
@@ -129,28 +150,27 @@ async def _process(request: Request, registry: Registry, limits: Limits) -> Resp
     parameters = await read_parameters(request)
     if "data" not in parameters:
         raise ServeError(400, "the parameter `data` is missing: it is the text to be processed")
-    batcher = registry.match(parameters.get("model", ""))
-    output = parameters.get("output", "conllu")
-    write_sentence(Sentence(["_"]), output)  # an error where there is no such format
-    work = _Work(batcher, parameters, output=output, limits=limits)
-    job = await work.job(parameters["data"])
-    check_size(job.words, min(limits.request_words, batcher.queue_words))
+    batcher, job = await run_in_threadpool(_prepare, parameters, registry, limits)
     written = await batcher.submit(job, partial(client_gone, request))
-    answer = {"model": batcher.name, "acknowledgements": [], "result": "".join(written)}
-    return Response(
-        json.dumps(answer, ensure_ascii=False), media_type="application/json", headers=_HEADERS
-    )
+    # What is written is JSON already, made in the thread of the model.
+    name = json.dumps(batcher.name, ensure_ascii=False)
+    start, end = f'{{"model": {name}, "acknowledgements": [], "result": "', '"}'
+    body = await run_in_threadpool(lambda: f"{start}{''.join(written)}{end}".encode())
+    return Response(body, media_type="application/json")
+
+
+def _prepare(parameters: dict[str, str], registry: Registry, limits: Limits) -> tuple[Batcher, Job]:
+    batcher = registry.match(parameters.get("model", ""))
+    return batcher, _Work(batcher, parameters, limits).job(parameters["data"])
 
 
 class _Work:
     """What a request asks for, and the job that does it."""
 
-    def __init__(
-        self, batcher: Batcher, parameters: dict[str, str], *, output: str, limits: Limits
-    ) -> None:
+    def __init__(self, batcher: Batcher, parameters: dict[str, str], limits: Limits) -> None:
         self.batcher = batcher
         self.limits = limits
-        self.output = output
+        self.writer = Writer(parameters.get("output", "conllu"))
         self.input = parameters.get("input", "conllu")
         self.cuts = "tokenizer" in parameters
         values = parameters.get("tokenizer", "").split(";")
@@ -164,10 +184,20 @@ class _Work:
         self.tags = "tagger" in parameters and batcher.engine.parser.config.predict_upos
         self.starts: list[int] = []  # of the lines, where each is a sentence
 
-    async def job(self, data: str) -> Job:
-        if not self.cuts:
-            sentences = await run_in_threadpool(read_input, data, self.input, trees=not self.parses)
-            return Job(sentences=sentences, plan=self.plan, render=self.render)
+    def job(self, data: str) -> Job:
+        """The job, with what is given read and found to be of a size that is taken."""
+        data = composed(data)
+        if self.cuts:
+            job = Job(texts=self._texts(data), plan=self.plan, render=self.render)
+        else:
+            sentences = read_input(data, self.input, trees=not self.parses)
+            check_lengths(sentences, self.limits)
+            job = Job(sentences=sentences, plan=self.plan, render=self.render)
+        check_size(job.words, self.limits.process_words)
+        job.cost = self.batcher.estimated_cost(job)
+        return job
+
+    def _texts(self, data: str) -> list[str]:
         if not self.batcher.engine.parser.has_segmenter:
             raise ServeError(
                 400,
@@ -179,40 +209,71 @@ class _Work:
         for text in texts:
             self.starts.append(place)
             place += len(text)
-        return Job(texts=texts, plan=self.plan, render=self.render)
+        return texts
 
-    def plan(self, cut: list[list[Sentence]]) -> list[Task]:
-        """Sentences as tasks; those of a line put together again where each line is one."""
-        if self.by_line:
-            found = zip(self.starts, cut, strict=True)
-            cut = [[join_sentences(piece, start=start)] for start, piece in found if piece]
-        sentences = [sentence for piece in cut for sentence in piece]
-        check_lengths(sentences, self.limits)
-        if self.cuts and sentences:
-            self._number(sentences)
-        return [Task(sentence, parse=self.parses or self.tags) for sentence in sentences]
+    def plan(self, cut: Pieces) -> Iterator[Task | None]:
+        """The sentences as tasks, one by one: a long text is cut while it is parsed."""
+        words = number = 0
+        for sentence in self._sentences(cut):
+            if sentence is None:
+                yield None
+                continue
+            number += 1
+            check_lengths([sentence], self.limits, first=number)
+            words += counted_words(sentence)
+            check_size(words, self.limits.process_words)
+            if self.cuts:
+                self._comment(sentence, number)
+            yield Task(sentence, parse=self.parses or self.tags)
 
-    def _number(self, sentences: list[Sentence]) -> None:
-        """The comments that UDPipe gives to sentences it has cut."""
-        for number, sentence in enumerate(sentences, 1):
-            at = next(i for i, c in enumerate(sentence.comments) if c.startswith("# text"))
-            sentence.comments.insert(at, f"# sent_id = {number}")
-        version = treecrf.__version__
-        name = self.batcher.name
-        about = [f"# generator = treecrf {version}", f"# treecrf_model = {name}", "# newdoc"]
-        sentences[0].comments[:0] = about
+    def _sentences(self, cut: Pieces) -> Iterator[Sentence | None]:
+        """The sentences of each text; those of a line put together where each line is one."""
+        if not self.by_line:
+            for piece in cut:
+                yield from piece
+            return
+        blank_lines = 1
+        for start, piece in zip(self.starts, cut, strict=True):
+            if found := [sentence for sentence in piece if sentence]:
+                yield join_sentences(found, start=start, new_paragraph=blank_lines > 0)
+                blank_lines = 0
+            else:
+                blank_lines += 1
+                if blank_lines % _BLANK_LINES == 0:
+                    yield None
+
+    def _comment(self, sentence: Sentence, number: int) -> None:
+        """Add the comments that UDPipe gives to sentences it has cut."""
+        at = next(i for i, c in enumerate(sentence.comments) if c.startswith("# text"))
+        sentence.comments.insert(at, f"# sent_id = {number}")
+        if number == 1:
+            version, name = treecrf.__version__, self.batcher.name
+            about = [f"# generator = treecrf {version}", f"# treecrf_model = {name}", "# newdoc"]
+            sentence.comments[:0] = about
 
     def render(self, task: Task, outcome: TaskResult) -> str:
-        """A sentence as it is written: columns that were not asked for are as they came."""
+        """A sentence as a part of a JSON string; columns that nobody asked for are as they came."""
         given, parsed = task.sentence, outcome.sentence
         if not self.parses:
             parsed = parsed.with_tree(given.heads, given.deprels)
-        if not self.tags and self.batcher.engine.parser.config.predict_upos:
+        if self.tags:
+            parsed = _without_old_tags(parsed)
+        elif self.batcher.engine.parser.config.predict_upos:
             parsed = parsed.with_tree(parsed.heads, parsed.deprels, upos=given.column("upos"))
-        written = write_sentence(parsed, self.output)
-        if not (self.cuts and self.left_out and self.output.startswith("conllu")):
-            return written
-        return "\n".join(_without(line, self.left_out) for line in written.split("\n"))
+        written = self.writer.write(parsed)
+        if self.cuts and self.left_out and self.writer.name == "conllu":
+            written = "\n".join(_without(line, self.left_out) for line in written.split("\n"))
+        return json.dumps(written, ensure_ascii=False)[1:-1]
+
+
+def _without_old_tags(sentence: Sentence) -> Sentence:
+    """A sentence with a new UPOS, without the LEMMA, XPOS and FEATS that went with the old one."""
+    if all(set(sentence.column(name)) == {"_"} for name in ("lemma", "xpos", "feats")):
+        return sentence
+    sentence = sentence.copy()
+    for token in sentence.tokens:
+        token.lemma = token.xpos = token.feats = "_"
+    return sentence
 
 
 def _without(line: str, left_out: tuple[str, ...]) -> str:

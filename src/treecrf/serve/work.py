@@ -2,24 +2,33 @@
 
 import asyncio
 import contextlib
+import math
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from treecrf.parser.analysis import Analysis
 from treecrf.parser.constraints import FREE, Constraints
 from treecrf.treebank import Sentence
 
-__all__ = ["Job", "Task", "TaskResult", "estimated_words"]
+__all__ = ["Job", "Pieces", "Plan", "Task", "TaskResult", "counted_words", "estimated_words"]
 
 # With the space, as in English. Where words are shorter, as in Chinese, it is too few of them: they
 # are counted again when the text is cut.
 _CHARACTERS_A_WORD = 4
+# Words that are longer than most take time by their characters: one for each so many.
+_CHARACTERS_A_LONG_WORD = 8
 
 
 def estimated_words(text: str) -> int:
     """How many words a text is taken for until it is cut."""
     return 1 + len(text) // _CHARACTERS_A_WORD
+
+
+def counted_words(sentence: Sentence) -> int:
+    """How many words a sentence counts for: as many as it has, more where they are long."""
+    return max(len(sentence), sum(map(len, sentence.forms)) // _CHARACTERS_A_LONG_WORD)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +41,11 @@ class Task:
     """Else it is cut only."""
     details: bool = False
     topk: int = 0
+    words: int = field(init=False)
+    """What it counts for."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", counted_words(self.sentence))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +59,20 @@ class TaskResult:
     """Where a list was asked for: trees with their log-probabilities."""
 
 
+Pieces: TypeAlias = Iterable[Iterable[Sentence | None]]
+"""The sentences of each text of a job; those of a long one are cut as they are asked for, and None
+comes after each step of that, so that others have their turn though there is no sentence yet."""
+Plan: TypeAlias = Callable[[Pieces], Iterable[Task | None]]
+_END = object()
+
+
 class Job:
     """The work of one request: raw texts or sentences in, one string a sentence out.
 
-    `plan` makes tasks of the sentences, or raises an error that the client gets to see; `render`
-    makes a string of what becomes of each. Both run in the thread of the model, so that no large
-    request holds up the loop that all connections share.
+    `plan` makes tasks of the sentences, or raises an error that the client gets to see; if it gives
+    them one by one, a large request is cut and parsed part by part. `render` makes a string of what
+    becomes of each. Both run in the thread of the model, so that no large request holds up the loop
+    that all connections share. Any thread may make a job.
     """
 
     def __init__(
@@ -58,7 +80,7 @@ class Job:
         *,
         texts: Sequence[str] = (),
         sentences: Sequence[Sentence] = (),
-        plan: Callable[[list[list[Sentence]]], list[Task]],
+        plan: Plan,
         render: Callable[[Task, TaskResult], str],
         topk: int = 0,
     ) -> None:
@@ -66,20 +88,42 @@ class Job:
         self.sentences = sentences
         self.topk = topk  # of the tasks that it will have
         # What it still counts for, estimated until the text is cut.
-        self.words = sum(map(estimated_words, texts)) + sum(map(len, sentences)) or 1
+        self.words = sum(map(estimated_words, texts)) + sum(map(counted_words, sentences)) or 1
+        self.room = 0  # that it takes in the queue; the Batcher sets it
         self.cost = 0  # in words of short sentences; the Batcher sets it
         self.due = (0, 0)  # when as much work as this has been done, in the order of arrival
         self.plan = plan
         self.render = render
-        self.tasks: deque[Task] | None = None  # until the text is cut
+        self.tasks: deque[Task] = deque()  # the next ones
+        self.has_begun = False
+        self.is_cut = False  # all tasks have been made
         self.rendered: list[str] = []
         self.is_over = False  # done, failed, or of no use to anybody any more
+        self._more: Iterator[Task | None] = iter(())
+
+    def wait(self) -> "asyncio.Future[list[str]]":
+        """Have the running loop wait for what becomes of the job."""
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[list[str]] = self.loop.create_future()
+        return self.future
 
-    def begin(self, cut: list[list[Sentence]]) -> None:
+    def begin(self, cut: Pieces) -> None:
         """Take the sentences of each text, which may turn out to be impossible."""
-        self.tasks = deque(self.plan(cut if self.texts else [list(self.sentences)]))
+        self.has_begun = True
+        self._more = iter(self.plan(cut if self.texts else [self.sentences]))
+
+    def fill(self, room: float, cost: Callable[[Task], int]) -> None:
+        """Make the next tasks, until they cost so much, a step is done or there are no more."""
+        room -= sum(map(cost, self.tasks))
+        while room > 0 and not self.is_cut:
+            task = next(self._more, _END)
+            if isinstance(task, Task):
+                self.tasks.append(task)
+                room -= cost(task)
+            elif task is _END:
+                self.is_cut = True
+            elif room < math.inf:
+                return
 
     def resolve(self, error: Exception | None = None) -> None:
         """Tell the request that waits, in its own thread, what there is."""
