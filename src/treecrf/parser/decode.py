@@ -15,14 +15,11 @@ from treecrf.parser.entropy import tree_entropies
 from treecrf.parser.errors import ParserError
 from treecrf.parser.loss import TreeCRF, distribution, masked_heads, tempered
 from treecrf.parser.mbr import has_tree, is_projective_tree, mbr_heads
+from treecrf.parser.memory import FACTORED_CELLS
 from treecrf.parser.model import Network, Roles
 from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF
 
 __all__ = ["Decoded", "NoAllowedTreeError", "decode", "decode_best"]
-
-# Sibling scores of a longer sentence are not kept but computed as they are needed: with more cells
-# than these, three tensors of them would take over 3 GiB.
-FACTORED_CELLS = 1 << 28
 
 _IMPOSSIBLE = (
     "no tree has the heads that are to be kept (a cycle, or a second root under the single-root "

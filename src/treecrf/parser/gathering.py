@@ -17,6 +17,7 @@ from treecrf.parser.decode import Decoded, decode
 from treecrf.parser.device import fast_products
 from treecrf.parser.encoding import EncodedSentences
 from treecrf.parser.forms import Integers
+from treecrf.parser.memory import LONG, TooLongError, available_memory, needed_bytes
 from treecrf.parser.model import Network
 from treecrf.parser.stopping import stop_of_thread
 
@@ -91,6 +92,8 @@ def gather(
 ) -> Gathered:
     """The trees of encoded sentences, each under its constraints; see `decode`."""
     order = np.argsort(-encoded.lengths, kind="stable")
+    if device.type == "cpu":
+        _check_memory(encoded, order, config)
     gathered = Gathered(encoded)
     check_stopped = stop_of_thread()
 
@@ -119,3 +122,12 @@ def gather(
         for found in run_side_by_side([partial(one, rows) for rows in together]):
             gathered.add(*found)
     return gathered
+
+
+def _check_memory(encoded: EncodedSentences, order: Integers, config: Config) -> None:
+    """An error where the longest sentence takes more memory than there is."""
+    words = int(encoded.lengths[order[0]]) if len(order) else 0
+    if words > LONG:
+        needed, available = needed_bytes(words, config), available_memory()
+        if needed > available:
+            raise TooLongError(int(order[0]), words, needed, available)

@@ -39,7 +39,7 @@ from treecrf.parser.inputs import (
     place_of,
 )
 from treecrf.parser.loss import TreeCRF, distribution, tempered
-from treecrf.parser.memory import check_memory
+from treecrf.parser.memory import TooLongError, check_lists
 from treecrf.parser.model import Network, Scorer
 from treecrf.parser.options import Decoder, Products
 from treecrf.parser.pipeline import pipelined, windows
@@ -241,7 +241,7 @@ class Parser:
         """The k best trees of a sentence under its constraints, each with its log-probability."""
         k = checked_count(k)
         limit.check(sentence)
-        check_memory(sentence, k, siblings=self.scorer.sibling_scores is not None)
+        check_lists(sentence, k, siblings=self.scorer.sibling_scores is not None)
         encoded = self._encoded([sentence])
         batch, allowed = self._one_batch(encoded, [limit])
         ranked = []
@@ -272,7 +272,7 @@ class Parser:
             gathered = gather(
                 self.scorer, encoded, limits, config=self.config, device=self.device, details=True
             )
-        except NoAllowedTreeError as error:
+        except (NoAllowedTreeError, TooLongError) as error:
             forbidden = bool(limits[error.row].forbidden)
             raise error.named(sentences[error.row].where, forbidden=forbidden) from None
         return analyses(gathered, self._assigner.assign(sentences, limits, gathered.arrays()))
@@ -346,7 +346,7 @@ class Parser:
         encoded = self._encoded(sentences)
         try:
             arrays = self.decode(encoded, limits, config=config, probs=probs)
-        except NoAllowedTreeError as error:
+        except (NoAllowedTreeError, TooLongError) as error:
             number, (sentence, limit) = window[error.row]
             where = place_of(sentence, number)
             raise error.named(where, forbidden=bool(limit.forbidden)) from None

@@ -19,6 +19,7 @@ from treecrf.parser.evaluation import DevSet, Scores
 from treecrf.parser.forms import Integers
 from treecrf.parser.gold import WordCounts, count_words
 from treecrf.parser.loss import training_loss
+from treecrf.parser.memory import check_training
 from treecrf.parser.model import Scorer
 from treecrf.parser.optimisation import Optimisation
 from treecrf.parser.pipeline import Ahead
@@ -115,6 +116,8 @@ def _operation_size(training: Training) -> float:
 
 def _train(training: Training, folder: Path, *, resume: bool) -> Epoch:
     config, ranks = training.config, training.ranks
+    if training.device.type == "cpu":
+        check_training(training.prepared.sentences, config)
     scorer = training.scorer.to(training.device)
     encoded = encode(training.prepared.sentences, training.vocabulary, config)
     annotation = encode_annotation(training.prepared.sentences, training.vocabulary, config)

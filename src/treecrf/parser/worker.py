@@ -12,6 +12,7 @@ from treecrf.parser.config import Config
 from treecrf.parser.constraints import FREE, Constraints, kept_from
 from treecrf.parser.encoding import EncodedSentences, check_tags, encode
 from treecrf.parser.errors import ParserError
+from treecrf.parser.memory import LONG
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.corpus import Joins
 from treecrf.segment.multiwords import Splitter
@@ -96,7 +97,8 @@ class _Worker:
         self.waiting[number] = sentences, limits
         check_tags(sentences, job.config)
         encoded = encode(sentences, job.vocabulary, job.config)
-        return Numbers(encoded, limits, [s.where for s in sentences] if any(limits) else [])
+        named = any(limits) or max(map(len, sentences), default=0) > LONG
+        return Numbers(encoded, limits, [s.where for s in sentences] if named else [])
 
     def _parse(self, piece: Piece) -> list[Sentence]:
         job = self.job

@@ -22,6 +22,7 @@ from treecrf.parser.config import Config
 from treecrf.parser.decode import NoAllowedTreeError
 from treecrf.parser.errors import ParserError
 from treecrf.parser.files import FileOptions, check_has_heads, look_into
+from treecrf.parser.memory import TooLongError
 from treecrf.parser.predict import Parser
 from treecrf.parser.stopping import submit
 from treecrf.parser.worker import FileJob, Numbers, Piece
@@ -108,7 +109,7 @@ def _close(pool: "list[_Process]") -> None:
 def _trees(parser: Parser, numbers: Numbers, config: Config, *, probs: bool) -> object:
     try:
         return parser.decode(numbers.encoded, numbers.limits, config=config, probs=probs)
-    except NoAllowedTreeError as error:
+    except (NoAllowedTreeError, TooLongError) as error:
         raise error.named(numbers.places[error.row]) from None
 
 

@@ -11,8 +11,8 @@ from treecrf.integrations.onnx.inputs import graph_inputs
 from treecrf.parser.batch import Batch
 from treecrf.parser.bundled import BUNDLED, DEFAULT, model_folder
 from treecrf.parser.checkpoint import load_settings, model_digest
-from treecrf.parser.decode import FACTORED_CELLS
 from treecrf.parser.errors import ParserError
+from treecrf.parser.memory import FACTORED_CELLS
 from treecrf.parser.model import Roles
 from treecrf.parser.predict import Parser
 

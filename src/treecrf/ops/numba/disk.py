@@ -42,7 +42,7 @@ def _tell(problem: str, error: Exception) -> None:
 def _existing(locator: Any) -> Any:
     """A locator like this one, for a folder that is there but cannot be written."""
 
-    class Existing(locator):  # type: ignore[misc]
+    class Existing(locator):
         @classmethod
         def from_function(cls, py_func: Any, py_file: str) -> Any:
             try:
@@ -54,7 +54,7 @@ def _existing(locator: Any) -> Any:
     return Existing
 
 
-class _Places(CompileResultCacheImpl):  # type: ignore[misc]
+class _Places(CompileResultCacheImpl):
     """Where Numba looks, and last of all folders that can only be read."""
 
     _locator_classes = [  # noqa: RUF012
@@ -63,7 +63,7 @@ class _Places(CompileResultCacheImpl):  # type: ignore[misc]
     ]
 
 
-class KernelCache(FunctionCache):  # type: ignore[misc]
+class KernelCache(FunctionCache):
     """Numba's cache of a function, with a checksum of each file, and without errors."""
 
     _impl_class = _Places
