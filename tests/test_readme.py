@@ -1,5 +1,6 @@
-"""The README and the pages in docs/ do what they say: their Python and the commands run."""
+"""Every page does what it says: its Python and its commands run, unless marked to need more."""
 
+import importlib.util
 import os
 import re
 import shlex
@@ -7,24 +8,36 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer.main
+
+from treecrf.cli.app import app
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-FRONT_PAGE = ROOT / "website" / "pages" / "index.md"
-PAGES = [README, FRONT_PAGE, *sorted((ROOT / "docs").glob("*.md"))]
-# Pages whose commands run as they stand, one after the other; others name files of the reader's.
-WITH_COMMANDS = {
+CONTRIBUTING = ROOT / "CONTRIBUTING.md"
+PAGES = [
     README,
-    *(ROOT / "docs" / name for name in ("integrations.md", "parser.md", "partial.md")),
-}
+    CONTRIBUTING,
+    *sorted((ROOT / "docs").glob("**/*.md")),
+    *sorted((ROOT / "website" / "pages").glob("**/*.md")),
+    *sorted((ROOT / "experiments").glob("**/*.md")),
+    *sorted((ROOT / "src" / "treecrf" / "models").glob("*/README.md")),
+]
 
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# A block of commands runs as it stands, unless the line before it says what tests have not.
+FENCE = re.compile(
+    r"^(?:<!-- needs: (?P<needs>[^\n]+) -->\n)?```(?P<kind>\w*)\n(?P<body>.*?)^```$",
+    re.DOTALL | re.MULTILINE,
+)
+COMMANDS = ("console", "sh", "bash", "shell")
+ENVIRONMENT = ". .venv/bin/activate"  # which tests have already
 PRINTED = re.compile(r"^print\(.*\)  # (.*)$", re.MULTILINE)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_does_what_it_says(
     page: Path,
     tmp_path: Path,
@@ -33,25 +46,54 @@ def test_a_page_does_what_it_says(
 ) -> None:
     """From top to bottom, in a folder with the examples in it."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    (tmp_path / "docs" / "images").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
     text = page.read_text(encoding="utf-8")
     namespace: dict[str, object] = {"__name__": page.stem}
     for match in FENCE.finditer(text):
-        if match[1] == "python":
+        if match["kind"] == "python":
             # Moved down to its line, so that a traceback points there.
-            code = "\n" * text.count("\n", 0, match.start(2)) + match[2]
+            code = "\n" * text.count("\n", 0, match.start("body")) + match["body"]
             exec(compile(code, str(page), "exec"), namespace)
             assert capsys.readouterr().out.splitlines() == PRINTED.findall(code)
-        elif match[1] == "console" and page in WITH_COMMANDS:
-            for command, shown in treecrf_commands(match[2]):
-                run_command(command, shown)
+        elif match["kind"] in COMMANDS and not match["needs"]:
+            for command, shown in commands_of(match):
+                # Anything else needs something that tests have not: the page says so.
+                assert command == ENVIRONMENT or command.startswith("treecrf "), command
+                if command != ENVIRONMENT:
+                    run_command(command, shown)
 
 
-def treecrf_commands(session: str) -> list[tuple[str, str]]:
-    """The treecrf commands of a console block, each with the output that it shows, if any."""
-    parts = [part.partition("\n") for part in re.split(r"^\$ ", session, flags=re.MULTILINE)]
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_that_are_not_run_have_options_that_exist(page: Path) -> None:
+    for match in FENCE.finditer(page.read_text(encoding="utf-8")):
+        if match["kind"] not in COMMANDS or not match["needs"]:
+            continue
+        for command, _ in commands_of(match):
+            words = shlex.split(command)
+            if "treecrf" in words:  # of torchrun, too
+                check_options(words[words.index("treecrf") + 1 :])
+            elif words[:2] == ["python", "-m"]:
+                assert importlib.util.find_spec(words[2]), command
+
+
+def check_options(words: list[str]) -> None:
+    """Read a command line as the command would, without running it."""
+    command: Any = typer.main.get_command(app)
+    while hasattr(command, "commands"):
+        command = command.commands[words.pop(0)]
+    command.make_context(command.name, words)
+
+
+def commands_of(block: re.Match[str]) -> list[tuple[str, str]]:
+    """The commands of a block, each with the output that it shows, if any."""
+    body = block["body"].replace("\\\n", " ")
+    if block["kind"] == "console":
+        parts = [part.partition("\n") for part in re.split(r"^\$ ", body, flags=re.MULTILINE)]
+    else:
+        parts = [line.partition("\n") for line in body.splitlines()]
     commands = [(command.partition("  #")[0].strip(), output) for command, _, output in parts]
-    return [pair for pair in commands if pair[0].startswith("treecrf ")]
+    return [pair for pair in commands if pair[0]]
 
 
 def run_command(command: str, shown: str) -> None:
@@ -65,16 +107,28 @@ def run_command(command: str, shown: str) -> None:
 
 def test_pages_have_something_to_run() -> None:
     readme = README.read_text(encoding="utf-8")
-    blocks = FENCE.findall(readme)
-    assert sum(kind == "python" for kind, _ in blocks) >= 2
-    sessions = [session for kind, session in blocks if kind == "console"]
-    assert sum(len(treecrf_commands(session)) for session in sessions) >= 5
+    blocks = list(FENCE.finditer(readme))
+    assert sum(block["kind"] == "python" for block in blocks) >= 2
+    sessions = [block for block in blocks if block["kind"] == "console" and not block["needs"]]
+    assert sum(len(commands_of(session)) for session in sessions) >= 5
+
+
+def test_every_block_is_found() -> None:
+    """One that is indented, or whose mark is not just before it, would be left out."""
+    for page in PAGES:
+        text = page.read_text(encoding="utf-8")
+        fences = re.findall(rf"^[ \t]*(?:```|~~~)(?:{'|'.join(COMMANDS)})\b", text, re.MULTILINE)
+        blocks = [block for block in FENCE.finditer(text) if block["kind"] in COMMANDS]
+        assert len(blocks) == len(fences), page
+        marks = re.findall(r"^\s*<!-- needs:", text, re.MULTILINE)
+        assert len(marks) == sum(bool(block["needs"]) for block in blocks), page
 
 
 def test_make_commands_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
-    text = README.read_text(encoding="utf-8")
-    code = [match[2] for match in FENCE.finditer(text)] + re.findall(r"`([^`\n]+)`", text)
+    texts = [page.read_text(encoding="utf-8") for page in PAGES]
+    code = [match["body"] for text in texts for match in FENCE.finditer(text)]
+    code += [part for text in texts for part in re.findall(r"`([^`\n]+)`", text)]
     named = {target for part in code for target in re.findall(r"\bmake ([a-z-]+)", part)}
     assert {"parse", "test"} <= named
     assert named <= targets

@@ -118,6 +118,8 @@ small:
         "It knows the English of web texts: blogs, news groups, e-mails, reviews and questions.\n"
         "Other kinds of text, and other languages in the text, it knows less well.\n",
         "## How it was made\n",
-        "```console\n" + "".join(f"$ {command}\n" for command in commands) + "```\n",
+        "<!-- needs: an encoder and a treebank -->\n```console\n"
+        + "".join(f"$ {command}\n" for command in commands)
+        + "```\n",
     ]
     return "\n".join(parts)
