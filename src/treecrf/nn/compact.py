@@ -45,7 +45,8 @@ def restored(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
             if scale is None or scale.numel() != rows.numel():
                 raise StorageError(f"damaged: {name} has no scale for each of its rows")
             tensor = tensor.float() * scale.view(*rows, 1)
-        whole[name] = tensor.float() if tensor.dtype == torch.float16 else tensor
+        half = tensor.is_floating_point() and tensor.itemsize < 4
+        whole[name] = tensor.float() if half else tensor
     return whole
 
 

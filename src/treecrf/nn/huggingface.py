@@ -1,15 +1,21 @@
 """Encoders of Hugging Face that are not in the shape of BERT, through the package transformers."""
 
+import reprlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-__all__ = ["CODE_FILES", "HuggingFaceEncoder", "HuggingFacePieces", "names_code"]
+from treecrf.nn.transformer import MOST_LAYERS
+
+__all__ = ["CODE_FILES", "HuggingFaceEncoder", "HuggingFacePieces", "absurd_number", "names_code"]
 
 CODE_FILES = ("config.json", "tokenizer_config.json")
 """The files that may name Python code for transformers to run."""
+_MOST_LABELS = 1_000_000
+_MOST = 1 << 40
 
 
 class HuggingFaceEncoder(nn.Module):
@@ -68,16 +74,31 @@ class HuggingFacePieces:
 
 def names_code(description: object) -> bool:
     """Whether one of `CODE_FILES` names code, at any depth."""
+    return any(name == "auto_map" and value for name, value in _settings(description))
+
+
+def absurd_number(description: object) -> str | None:
+    """A number of things that nobody would wait for to be made, with its name."""
+    for name, value in _settings(description):
+        # Tokenizers say that a text may be this long where they know no limit.
+        if type(value) is not int or name == "model_max_length":
+            continue
+        most = MOST_LAYERS if "layer" in name else _MOST_LABELS if "label" in name else _MOST
+        if abs(value) > most:
+            return f"{name} is {reprlib.repr(value)}"
+    return None
+
+
+def _settings(description: object) -> Iterator[tuple[str, object]]:
+    """The names and values of a JSON object, and of those inside it."""
     left = [description]
     while left:
         item = left.pop()
         if isinstance(item, dict):
-            if item.get("auto_map"):
-                return True
+            yield from item.items()
             left += item.values()
         elif isinstance(item, list):
             left += item
-    return False
 
 
 def _first(*numbers: int | None) -> int:

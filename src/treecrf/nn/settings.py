@@ -2,6 +2,8 @@
 
 import difflib
 import json
+import math
+import reprlib
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, field, fields, replace
@@ -81,12 +83,14 @@ class Settings:
         if get_origin(kind) is Literal:
             if value not in get_args(kind):
                 choices = ", ".join(get_args(kind))
-                raise cls.error(f"{item.name} is {value!r}; it is one of: {choices}")
+                raise cls.error(f"{item.name} is {reprlib.repr(value)}; it is one of: {choices}")
             return value
+        if type(value) is int and kind in (int, float) and abs(value) > _LARGEST:
+            raise cls.error(f"{item.name} is {reprlib.repr(value)}; that is too large")
         if kind is float and type(value) is int:
             value = float(value)
-        if type(value) is not kind:
-            raise cls.error(f"{item.name} is {value!r}; it is {_KINDS[kind]}")
+        if type(value) is not kind or (kind is float and not math.isfinite(value)):
+            raise cls.error(f"{item.name} is {reprlib.repr(value)}; it is {_KINDS[kind]}")
         least, below = item.metadata["least"], item.metadata["below"]
         if (least is not None and not value >= least) or (below is not None and not value < below):
             limit = f"at least {least:g}" if below is None else f"from {least:g} to below {below:g}"
@@ -94,13 +98,14 @@ class Settings:
         return value
 
 
-_KINDS = {bool: "true or false", int: "a whole number", float: "a number", str: "text"}
+_KINDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
+_LARGEST = 2**53  # a whole number that every part of a program can hold
 
 
 def _value(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (tomllib.TOMLDecodeError, RecursionError):
         return text
 
 

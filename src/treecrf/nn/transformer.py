@@ -1,5 +1,6 @@
 """A transformer encoder in the shape of BERT, whose pretrained weights it takes."""
 
+import reprlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -8,7 +9,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-__all__ = ["BertEncoder", "BertShape", "bert_weights"]
+__all__ = ["MOST_LAYERS", "BertEncoder", "BertShape", "bert_weights"]
+
+MOST_LAYERS = 1000
+"""No transformer has more; making them one by one would take for ever."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -25,15 +29,30 @@ class BertShape:
 
     @classmethod
     def from_transformers(cls, config: Mapping[str, Any]) -> "BertShape":
-        """The shape that a `config.json` of Hugging Face describes."""
+        """The shape that a `config.json` of Hugging Face describes, else a ValueError."""
+
+        def number(name: str, most: int = 1 << 40) -> int:
+            value = config.get(name)
+            if type(value) is not int or not 1 <= value <= most:
+                raise ValueError(
+                    f"{name} is {reprlib.repr(value)}, not a number from 1 to {most:,}"
+                )
+            return value
+
+        epsilon = config.get("layer_norm_eps", 1e-12)
+        if not isinstance(epsilon, float) or not 0 < epsilon < 1:
+            raise ValueError(f"layer_norm_eps is {reprlib.repr(epsilon)}, not a small number")
+        size, heads = number("hidden_size"), number("num_attention_heads")
+        if size % heads:
+            raise ValueError(f"hidden_size is {size}, which is not for {heads} heads of one size")
         return cls(
-            vocabulary=config["vocab_size"],
-            size=config["hidden_size"],
-            layers=config["num_hidden_layers"],
-            heads=config["num_attention_heads"],
-            feed_forward=config["intermediate_size"],
-            positions=config["max_position_embeddings"],
-            epsilon=config.get("layer_norm_eps", 1e-12),
+            vocabulary=number("vocab_size"),
+            size=size,
+            layers=number("num_hidden_layers", MOST_LAYERS),
+            heads=heads,
+            feed_forward=number("intermediate_size"),
+            positions=number("max_position_embeddings"),
+            epsilon=epsilon,
         )
 
 

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterable
 
-__all__ = ["WordPieces"]
+__all__ = ["END", "START", "UNKNOWN", "WordPieces"]
 
 UNKNOWN, START, END = "[UNK]", "[CLS]", "[SEP]"
 # A longer run of letters is unknown as a whole, as in BERT.

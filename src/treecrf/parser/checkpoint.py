@@ -14,6 +14,7 @@ from torch import Tensor
 from treecrf.atomic import all_beside, beside, copy_modes, replace_file
 from treecrf.locks import LOCK_FILES
 from treecrf.nn.compact import Stored, compacted, restored, shards
+from treecrf.nn.reading import parse_json
 from treecrf.nn.storage import StorageError, load_tensors, save_tensors
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
@@ -155,8 +156,8 @@ def load_settings(
     config = load_config(folder / CONFIG)
     path = folder / VOCABULARY
     try:
-        vocabulary = Vocabulary.from_dict(json.loads(path.read_bytes()))
-    except (OSError, ValueError) as error:
+        vocabulary = Vocabulary.from_dict(parse_json(path.read_bytes()))
+    except (OSError, StorageError, ParserError) as error:
         raise ParserError(f"{path}: not a vocabulary that can be read: {error}") from None
     pretrained = None
     if config.encoder == "transformer":
@@ -168,11 +169,11 @@ def load_settings(
 def load_weights(folder: Path) -> dict[str, Tensor]:
     """The weights of a model, on the host."""
     _check_folder(folder)
-    if (folder / WEIGHTS).is_file():
-        return _load(folder / WEIGHTS, _WEIGHTS_FORM)[0]
-    paths = sorted(folder.glob(SHARDS))
-    if any(not path.name.endswith(f"-of-{len(paths)}.safetensors") for path in paths):
-        raise ParserError(f"{folder}: damaged: some of the files {SHARDS} are missing")
+    paths = [folder / WEIGHTS]
+    if not paths[0].is_file():
+        paths = sorted(folder.glob(SHARDS))
+        if any(not path.name.endswith(f"-of-{len(paths)}.safetensors") for path in paths):
+            raise ParserError(f"{folder}: damaged: some of the files {SHARDS} are missing")
     weights: dict[str, Tensor] = {}
     for path in paths:
         weights |= _load(path, _WEIGHTS_FORM)[0]
@@ -188,7 +189,12 @@ def load_vectors(folder: Path, vocabulary: Vocabulary) -> Tensor | None:
         return None
     vectors = _load(folder / VECTORS, "treecrf vectors 1")[0].get("vectors")
     rows = len(vocabulary.vectors) + 1
-    if vectors is None or vectors.dim() != 2 or vectors.shape[0] != rows:
+    if (
+        vectors is None
+        or vectors.dim() != 2
+        or vectors.shape[0] != rows
+        or not vectors.is_floating_point()
+    ):
         raise ParserError(f"{folder / VECTORS}: damaged: it has not the words of {VOCABULARY}")
     return vectors
 
@@ -200,9 +206,12 @@ def load_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | 
         return None
     tensors, metadata = _load(path, "treecrf checkpoint 1")
     try:
-        return tensors, json.loads(metadata["state"])
-    except (KeyError, ValueError) as error:
+        state = parse_json(metadata["state"])
+    except (KeyError, StorageError) as error:
         raise damaged(folder, str(error)) from None
+    if not isinstance(state, dict):
+        raise damaged(folder, "its state is not a JSON object")
+    return tensors, state
 
 
 def damaged(folder: Path, problem: str) -> ParserError:

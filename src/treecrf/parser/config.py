@@ -41,7 +41,7 @@ class Config(Settings):
 
     encoder: Encoder = setting("bilstm", "what reads a sentence")
     transformer: str = setting("", "folder or name of the pretrained transformer")
-    mix_layers: int = setting(4, "the last layers of it that are mixed", least=1)
+    mix_layers: int = setting(4, "the last layers of it that are mixed", least=1, below=1001)
     products: Products = setting(
         "float32", "of a network on a CPU; int8 is faster where the CPU has VNNI"
     )
@@ -52,9 +52,13 @@ class Config(Settings):
     word_size: int = setting(100, "size of a word's trained vector", least=1)
     char_embedding_size: int = setting(50, "size of a character's vector", least=1)
     char_size: int = setting(100, "size of what the characters of a word give", least=2)
-    max_chars: int = setting(20, "a longer word is read by its first and last characters", least=2)
+    max_chars: int = setting(
+        20, "a longer word is read by its first and last characters", least=2, below=1001
+    )
     tag_size: int = setting(100, "size of a tag's vector", least=1)
-    lstm_layers: int = setting(3, "layers of the BiLSTM; over a transformer 0 is none", least=0)
+    lstm_layers: int = setting(
+        3, "layers of the BiLSTM; over a transformer 0 is none", least=0, below=1001
+    )
     lstm_size: int = setting(400, "units of a layer, each direction", least=1)
     arc_size: int = setting(500, "size of the vectors that arcs are scored from", least=1)
     label_size: int = setting(100, "size of those for labels", least=1)

@@ -6,6 +6,7 @@ import re
 import torch
 from torch import Tensor, nn
 
+from treecrf.nn.storage import StorageError, misfit
 from treecrf.parser.adam import Adam
 from treecrf.parser.config import Config
 from treecrf.parser.model import Scorer
@@ -73,7 +74,7 @@ class Optimisation:
         return tensors
 
     def restore(self, tensors: dict[str, Tensor], steps: int) -> None:
-        """Go on from what `state` gave."""
+        """Go on from what `state` gave; an error says what of it does not fit."""
         self.steps = steps
         self.adam.steps.fill_(steps)
         _load(self.scorer, tensors, "weights.")
@@ -83,8 +84,8 @@ class Optimisation:
             return
         names = (name for name, _ in self.scorer.named_parameters())
         for name, mean, square in zip(names, self.adam.means, self.adam.squares, strict=True):
-            mean.copy_(tensors[f"adam.exp_avg.{name}"])
-            square.copy_(tensors[f"adam.exp_avg_sq.{name}"])
+            _copy(tensors, f"adam.exp_avg.{name}", mean)
+            _copy(tensors, f"adam.exp_avg_sq.{name}", square)
 
 
 def _copied(scorer: Scorer) -> Scorer:
@@ -137,4 +138,14 @@ def _load(scorer: Scorer, tensors: dict[str, Tensor], prefix: str) -> None:
         for name, tensor in tensors.items()
         if name.startswith(prefix)
     }
-    scorer.load_state_dict(weights)
+    try:
+        scorer.load_state_dict(weights)
+    except RuntimeError as error:
+        raise StorageError(misfit(error)) from None
+
+
+def _copy(tensors: dict[str, Tensor], name: str, own: Tensor) -> None:
+    found = tensors.get(name)
+    if found is None or found.shape != own.shape:
+        raise StorageError(f"{name} is missing or of another shape")
+    own.copy_(found)

@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from treecrf.nn.blank import blank_weights
 from treecrf.nn.int8.convert import use_byte_products
 from treecrf.nn.int8.linear import has_byte_products
 from treecrf.nn.single_threads import run_on_one_thread
+from treecrf.nn.storage import misfit
 from treecrf.parser.analysis import Analysis, analyses
 from treecrf.parser.assigning import Assigner, TreeArrays
 from treecrf.parser.batch import Batch, allowed_arcs, make_batch
@@ -44,6 +44,7 @@ from treecrf.parser.model import Network, Scorer
 from treecrf.parser.options import Decoder, Products
 from treecrf.parser.pipeline import pipelined, windows
 from treecrf.parser.pretrained import Pretrained
+from treecrf.parser.sizes import make_blank
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.treebank import Sentence
@@ -69,21 +70,15 @@ def load(
     config, vocabulary, pretrained = load_settings(folder)
     if products is not None:
         config = config.changed({"products": products})
-    try:
-        return Parser(
-            config,
-            vocabulary,
-            load_weights(folder),
-            vectors=load_vectors(folder, vocabulary),
-            pretrained=pretrained,
-            device=device,
-            folder=folder,
-        )
-    except RuntimeError as error:  # torch lists what does not fit
-        problem = str(error).splitlines()[-1].strip()
-        raise ParserError(
-            f"{folder}: damaged: the weights do not fit the settings and the vocabulary ({problem})"
-        ) from None
+    return Parser(
+        config,
+        vocabulary,
+        load_weights(folder),
+        vectors=load_vectors(folder, vocabulary),
+        pretrained=pretrained,
+        device=device,
+        folder=folder,
+    )
 
 
 class Parser:
@@ -118,16 +113,30 @@ class Parser:
         if network is not None:
             self.scorer = network
             return
+        where = "" if folder is None else f"{folder}: "
+        make = partial(Scorer, config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
         # No time goes into numbers that are replaced at once; encoders of transformers have some
         # that are not.
-        native = pretrained is None or pretrained.native
-        with blank_weights() if native else torch.device("cpu"):
-            scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
-        scorer.load_state_dict(dict(weights), assign=True)
+        scorer = make_blank(make, where)
+        if pretrained is not None and not pretrained.native:
+            scorer = make()
+        try:
+            scorer.load_state_dict(dict(weights), assign=True)
+        except RuntimeError as error:
+            raise ParserError(
+                f"{where}damaged: the weights do not fit the settings and the vocabulary "
+                f"({misfit(error)})"
+            ) from None
         if config.products == "int8" and self.device.type == "cpu" and has_byte_products():
             # Beside a transformer the rest is little.
             use_byte_products(scorer if pretrained is None else scorer.reader)
-        self.scorer = scorer.to(self.device).eval()
+        try:
+            self.scorer = scorer.to(self.device).eval()
+        except torch.OutOfMemoryError:
+            raise ParserError(
+                f"{where}the weights do not fit in the free memory of {self.device}; use another "
+                "device (cpu)"
+            ) from None
 
     def save(self, path: str | Path) -> None:
         """Write a model folder that `treecrf.load` takes, in the place of a model that is there."""

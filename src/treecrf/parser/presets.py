@@ -1,10 +1,11 @@
 """Settings by name, and settings read from a TOML file."""
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from treecrf.nn.reading import read_toml
+from treecrf.nn.storage import StorageError
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 
@@ -61,12 +62,12 @@ def load_config(
         return preset.changed(changes) if changes else preset
     path = Path(source)
     try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
+        settings = read_toml(path)
     except FileNotFoundError:
         names = ", ".join(PRESETS)
         raise ParserError(f"{path}: no such file, and no preset of that name ({names})") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ParserError(f"{path}: not a TOML file that can be read: {error}") from None
+    except StorageError as error:
+        raise ParserError(str(error)) from None
     try:
         settings = Config.checked(settings)
         if not changes:

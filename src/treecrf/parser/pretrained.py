@@ -1,9 +1,10 @@
 """Pretrained transformers: where they come from, and what a model folder keeps of them."""
 
-import json
+import reprlib
 import tempfile
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,16 +14,21 @@ from safetensors.torch import load_file
 from torch import Tensor, nn
 
 from treecrf.atomic import replace_file
-from treecrf.extras import needs_extra
+from treecrf.extras import MissingExtraError, needs_extra
+from treecrf.nn.blank import TooLargeError
 from treecrf.nn.huggingface import (
     CODE_FILES,
     HuggingFaceEncoder,
     HuggingFacePieces,
+    absurd_number,
     names_code,
 )
+from treecrf.nn.reading import read_json
+from treecrf.nn.storage import StorageError, is_finite
 from treecrf.nn.transformer import BertEncoder, BertShape, bert_weights
-from treecrf.nn.wordpiece import WordPieces
+from treecrf.nn.wordpiece import END, START, UNKNOWN, WordPieces
 from treecrf.parser.errors import ParserError
+from treecrf.parser.sizes import make_blank
 
 __all__ = [
     "Pieces",
@@ -51,10 +57,11 @@ class Pretrained:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        _refuse_code(folder, str(folder))
+        _check_description(folder, str(folder))
         self.config = _read_json(folder / "config.json")
         self.native = _is_bert(folder, self.config)
         self.files = {path.name: path.read_bytes() for path in self._described()}
+        self.shape = BertShape.from_transformers(self.config) if self.native else None
         self.size = self._read_size()
         """Features of a state."""
         self.pieces: Pieces = self._read_pieces()
@@ -62,18 +69,23 @@ class Pretrained:
     @property
     def longest(self) -> int:
         """The most pieces of a text, its start and end among them."""
-        positions = int(self.config.get("max_position_embeddings") or 0)
+        positions = self.config.get("max_position_embeddings") or 0
+        if type(positions) is not int:
+            raise ValueError(f"max_position_embeddings is {reprlib.repr(positions)}")
         if positions < 1:  # some encoders say -1 where they have none
             return _LONGEST
         # RoBERTa and its kin count positions from past their padding.
-        return positions if self.native else positions - 2
+        longest = positions if self.native else positions - 2
+        if longest < 3:
+            raise ValueError(f"max_position_embeddings is {positions}, too few for any word")
+        return longest
 
     def make(self, *, dropout: float) -> nn.Module:
         """The encoder, with weights at random."""
-        if self.native:
+        if self.shape is not None:
             # As in other encoders, dropout that is 0 in the description stays so.
             return BertEncoder(
-                BertShape.from_transformers(self.config),
+                self.shape,
                 dropout=dropout if self.config.get("hidden_dropout_prob", 1) else 0.0,
                 attention_dropout=(
                     dropout if self.config.get("attention_probs_dropout_prob", 1) else 0.0
@@ -81,7 +93,8 @@ class Pretrained:
             )
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "config.json").write_bytes(self.files["config.json"])
-            return HuggingFaceEncoder(Path(folder), dropout=dropout)
+            with _by_transformers(f"{self.folder}: transformers makes no encoder of it"):
+                return HuggingFaceEncoder(Path(folder), dropout=dropout)
 
     def write(self, folder: Path) -> None:
         """Put the description into a folder."""
@@ -102,18 +115,22 @@ class Pretrained:
                 f"{self.folder / 'config.json'}: the size of a state is not among what it says "
                 f"({', '.join(_SIZES)}); take another encoder"
             )
-        return int(size)
+        if type(size) is not int or size < 1:
+            raise ValueError(f"the size of a state is {reprlib.repr(size)}")
+        return size
 
     def _read_pieces(self) -> Pieces:
         if not self.native:
             return HuggingFacePieces(self.folder, limit=_MOST_PIECES, longest=self.longest)
         tokenizer = _read_json(self.folder / "tokenizer_config.json")
-        vocabulary, size = read_vocabulary(self.folder), int(self.config["vocab_size"])
+        vocabulary, size = read_vocabulary(self.folder), self.config["vocab_size"]
         if len(vocabulary) > size:  # an encoder may have spare places, but no fewer than pieces
             raise ParserError(
                 f"{self.folder}: vocab.txt has {len(vocabulary):,} pieces where config.json has a "
                 f"vocab_size of {size:,}; take both files from one encoder"
             )
+        if missing := {UNKNOWN, START, END} - set(vocabulary):
+            raise ParserError(f"{self.folder}: vocab.txt has no piece {min(missing)}")
         lowercase = bool(tokenizer.get("do_lower_case", True))
         return WordPieces(vocabulary, lowercase=lowercase, limit=_MOST_PIECES, longest=self.longest)
 
@@ -126,13 +143,11 @@ def read_vocabulary(folder: Path) -> list[str]:
 
 def load_pretrained(folder: Path) -> Pretrained:
     """What a folder says of a transformer; an error says what is wrong with it."""
-    try:
-        with needs_extra("transformers", f"the encoder {folder}"):
-            return Pretrained(folder)
-    except ParserError:
-        raise
-    except (OSError, ValueError, KeyError) as error:
-        raise ParserError(f"{folder}: not an encoder that can be read: {error}") from None
+    with (
+        _by_transformers(f"{folder}: not an encoder that can be read"),
+        needs_extra("transformers", f"the encoder {folder}"),
+    ):
+        return Pretrained(folder)
 
 
 def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
@@ -142,36 +157,37 @@ def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
     """
     source = Path(name)
     if source.is_dir():
-        _refuse_code(source, name)
+        _check_description(source, name)
     if source.is_dir() and _is_bert(source, _read_json(source / "config.json")):
         path = source / "model.safetensors"
         try:
             weights = bert_weights(load_file(path))
-        except (OSError, SafetensorError, KeyError) as error:
-            raise ParserError(f"{path}: not the weights of a BERT: {error}") from None
+        # Tensors of other shapes or types do not go together.
+        except (OSError, SafetensorError, KeyError, IndexError, RuntimeError) as error:
+            problem = str(error).splitlines()[0]
+            raise ParserError(f"{path}: not the weights of a BERT: {problem}") from None
         return load_pretrained(source), weights
     with needs_extra("transformers", f"the encoder {name}"):
-        from transformers import AutoModel, AutoTokenizer
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            if not source.is_dir():
-                _refuse_code(_description(name), name)
-            model, found = AutoModel.from_pretrained(
-                name,
-                dtype=torch.float32,
-                output_loading_info=True,
-                ignore_mismatched_sizes=True,
-                trust_remote_code=False,
-            )
-            model.config.save_pretrained(folder)
-            tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
-            tokenizer.save_pretrained(folder)
-            pretrained = load_pretrained(Path(folder))
-    except ParserError:
-        raise
-    except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise ParserError(f"no encoder is to be had by the name {name}: {reason}") from None
+        from transformers import AutoConfig, AutoModel, AutoTokenizer
+    with (
+        _by_transformers(f"no encoder is to be had by the name {name}"),
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        if not source.is_dir():
+            _check_description(_description(name), name)
+        config = AutoConfig.from_pretrained(name, trust_remote_code=False)
+        config.save_pretrained(folder)
+        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+        tokenizer.save_pretrained(folder)
+        pretrained = load_pretrained(Path(folder))
+        make_blank(partial(pretrained.make, dropout=0.0), f"{name}: ")
+        model, found = AutoModel.from_pretrained(
+            name,
+            dtype=torch.float32,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+            trust_remote_code=False,
+        )
     # What is missing or misshapen has numbers at random in the model.
     missing = {*found["missing_keys"], *(key for key, *_ in found.get("mismatched_keys", ()))}
     weights = {key: value for key, value in model.state_dict().items() if key not in missing}
@@ -196,7 +212,25 @@ def take_encoder_weights(encoder: nn.Module, weights: Mapping[str, Tensor], name
                 f"{name}: its config.json asks for {key} in the shape {(*own.shape,)}, and the "
                 f"weights have {found}; take both files from one encoder"
             )
+        if not is_finite(value):
+            raise ParserError(f"{name}: damaged: {key} has numbers that are not finite")
         own.copy_(value)
+
+
+@contextmanager
+def _by_transformers(problem: str) -> Iterator[None]:
+    """Make one line of whatever transformers raises over files that it cannot work with."""
+    try:
+        yield
+    except (ParserError, TooLargeError, MissingExtraError):
+        raise
+    except BaseException as error:
+        # What goes wrong in Rust, of which tokenizers is made, is no Exception.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        lines = str(error).split("\n")
+        reason = next((line.strip() for line in lines if line.strip()), type(error).__name__)
+        raise ParserError(f"{problem}: {reason}") from None
 
 
 def _description(name: str) -> Path:
@@ -212,10 +246,12 @@ def _description(name: str) -> Path:
     return Path(path).parent
 
 
-def _refuse_code(folder: Path, name: str) -> None:
-    """An error where an encoder cannot be read without Python code that comes with it."""
-    files = [folder / file for file in CODE_FILES if (folder / file).is_file()]
-    if any(names_code(_read_json(file)) for file in files):
+def _check_description(folder: Path, name: str) -> None:
+    """An error where an encoder needs Python code that comes with it, or never ends to be made."""
+    described = [_read_json(folder / file) for file in CODE_FILES if (folder / file).is_file()]
+    if absurd := absurd_number(described):
+        raise ParserError(f"{name}: damaged: {absurd} in {' or '.join(CODE_FILES)}")
+    if names_code(described):
         raise ParserError(
             f"{name}: this encoder needs code of its own (auto_map in {' or '.join(CODE_FILES)}), "
             "which treecrf does not run; take another encoder"
@@ -246,9 +282,9 @@ def _cuts_as_bert(tokenizer: dict[str, Any]) -> bool:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise ParserError(f"{path}: not a JSON file that can be read: {error}") from None
+        content = read_json(path)
+    except StorageError as error:
+        raise ParserError(str(error)) from None
     if not isinstance(content, dict):
         raise ParserError(f"{path}: not a JSON object")
     return content

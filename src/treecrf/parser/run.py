@@ -2,12 +2,13 @@
 
 import json
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
+from treecrf.nn.storage import StorageError
 from treecrf.parser import checkpoint
 from treecrf.parser.data import fingerprint
 from treecrf.parser.errors import ParserError
@@ -125,11 +126,12 @@ class Run:
                         f"{self.folder}: the checkpoint is of other {name} data; give the same "
                         "files in the same order, or another --out"
                     )
-            self.epochs = [Epoch(**epoch) for epoch in state["epochs"]]
-            self.optimisation.restore(tensors, state["steps"])
-        except (KeyError, TypeError, RuntimeError) as error:  # torch lists what does not fit
-            problem = str(error).splitlines()[-1].strip()
-            raise checkpoint.damaged(self.folder, problem) from None
+            self.epochs = _epochs(state["epochs"])
+            self.optimisation.restore(tensors, _steps(state["steps"]))
+        except KeyError as error:
+            raise checkpoint.damaged(self.folder, f"it has no {error.args[0]}") from None
+        except StorageError as error:
+            raise checkpoint.damaged(self.folder, str(error)) from None
         self.seconds = self.epochs[-1].seconds if self.epochs else 0.0
         clean_up(self.folder)
         self._save_settings(self.folder)
@@ -220,3 +222,25 @@ class Run:
     def _write_log(self, folder: Path) -> None:
         lines = [json.dumps(asdict(epoch)) + "\n" for epoch in self.epochs]
         checkpoint.replace_file(folder / checkpoint.LOG, "".join(lines).encode())
+
+
+def _epochs(value: object) -> list[Epoch]:
+    """The epochs that a checkpoint tells of."""
+    kinds = {item.name: item.type for item in fields(Epoch)}
+    if not isinstance(value, list):
+        raise StorageError("its epochs are not a list")
+    for number, epoch in enumerate(value, 1):
+        if not isinstance(epoch, dict) or epoch.keys() != kinds.keys():
+            raise StorageError(f"what it says of epoch {number} is not what a training writes")
+        for name, kind in kinds.items():
+            if type(epoch[name]) is not kind and not (kind is float and type(epoch[name]) is int):
+                raise StorageError(f"{name} of epoch {number} is not a number")
+        if epoch["epoch"] != number or not 1 <= epoch["best_epoch"] <= number:
+            raise StorageError(f"what it says of epoch {number} is of another one")
+    return [Epoch(**epoch) for epoch in value]
+
+
+def _steps(value: object) -> int:
+    if type(value) is not int or not 0 <= value < 2**53:
+        raise StorageError("its number of steps is not one")
+    return value

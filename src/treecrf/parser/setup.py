@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from treecrf.parser.model import Scorer
 from treecrf.parser.presets import load_config
 from treecrf.parser.pretrained import Pretrained, fetch, take_encoder_weights
 from treecrf.parser.readers import PieceReader
+from treecrf.parser.sizes import check_trainable, make_blank
 from treecrf.parser.train import Training
 from treecrf.parser.vectors import read_vectors
 from treecrf.parser.vocab import Vocabulary, build_vocabulary
@@ -98,6 +100,7 @@ def set_up(
         start = _inherited_start(model_folder(init), config, prepared, keep_segmenter)
     else:
         start = _new_start(config, prepared, embeddings=embeddings)
+    check_trainable(start.scorer, chosen, average=config.average > 0)
     return Training(
         config=config,
         vocabulary=start.vocabulary,
@@ -193,8 +196,10 @@ def _start(
             "predict_upos is true, and no word of the training data has a universal tag to learn: "
             "leave it out, or take data with tags"
         )
+    make = partial(Scorer, config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
+    make_blank(make)
     torch.manual_seed(config.seed)
-    scorer = Scorer(config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
+    scorer = make()
     return _Start(scorer, vocabulary, vectors, pretrained)
 
 

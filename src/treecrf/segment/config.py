@@ -17,9 +17,9 @@ class SegmenterConfig(Settings):
     min_freq: int = setting(2, "characters seen less often share one vector", least=1)
     character_size: int = setting(48, "size of a character's vector", least=1)
     class_size: int = setting(8, "size of the vector of a class of characters", least=1)
-    lstm_layers: int = setting(2, "layers of the BiLSTM", least=1)
+    lstm_layers: int = setting(2, "layers of the BiLSTM", least=1, below=1001)
     lstm_size: int = setting(64, "units of a layer, each direction", least=1)
-    window: int = setting(512, "characters that are read at once", least=16)
+    window: int = setting(512, "characters that are read at once", least=16, below=1e6)
     context: int = setting(48, "of which so many at each end are only context", least=2)
 
     dropout: float = setting(0.3, "inputs and outputs of layers", least=0, below=1)

@@ -5,6 +5,7 @@ where what the token has before it goes to the first word. A longer suffix knows
 `e` and `lo`, and `rlo` be `re` and `lo`. Prefixes go the same way, with the rest in the last word.
 """
 
+import reprlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import accumulate, pairwise
@@ -216,7 +217,7 @@ def _checked(table: Any, *, empty: bool) -> dict[str, Words]:
     for form, words in table.items():
         several = isinstance(words, list) and len(words) > 1
         if not (form and several and all(_is_word(word, empty=empty) for word in words)):
-            raise SegmentError(f"{words!r} are not the words of {form!r}")
+            raise SegmentError(f"{reprlib.repr(words)} are not the words of {form!r:.60}")
     return {form: tuple(words) for form, words in table.items()}
 
 

@@ -12,6 +12,9 @@ import torch
 
 from treecrf.atomic import replace_file
 from treecrf.locks import LockedError, locked_folder
+from treecrf.nn.blank import blank_weights
+from treecrf.nn.compact import restored
+from treecrf.nn.reading import parse_json
 from treecrf.nn.single_threads import run_sized
 from treecrf.nn.storage import StorageError, load_tensors, save_tensors
 from treecrf.segment.assembly import Assembly, Scores
@@ -177,21 +180,22 @@ class Segmenter:
             raise SegmentError(f"{folder}: there is no segmenter here: it has no {SETTINGS}")
         try:
             data = path.read_bytes()
-            segmenter = cls._from_dict(json.loads(data))
-        except (OSError, ValueError, RecursionError) as error:
+            segmenter = cls._from_dict(parse_json(data))
+        except (OSError, ValueError) as error:
             raise SegmentError(f"{path}: damaged, or not a segmenter: {error}") from None
         try:
             weights, metadata = load_tensors(folder / WEIGHTS, _FORMAT)
-            digest = hashlib.sha256(data).hexdigest()
-            if metadata.get(_SETTINGS_DIGEST, digest) != digest:  # older files do not have it
-                raise SegmentError(
-                    f"{folder}: {SETTINGS} is not of the same segmenter as {WEIGHTS}, or was "
-                    "changed; save the segmenter again, or copy both files from one place"
-                )
-            segmenter.network.load_state_dict(weights)
         except StorageError as error:
             raise SegmentError(str(error)) from None
-        except RuntimeError:
+        digest = hashlib.sha256(data).hexdigest()
+        if metadata.get(_SETTINGS_DIGEST, digest) != digest:  # older files do not have it
+            raise SegmentError(
+                f"{folder}: {SETTINGS} is not of the same segmenter as {WEIGHTS}, or was "
+                "changed; save the segmenter again, or copy both files from one place"
+            )
+        try:
+            segmenter.network.load_state_dict(restored(weights), assign=True)
+        except (StorageError, RuntimeError):  # torch lists what does not fit
             raise SegmentError(
                 f"{folder / WEIGHTS}: damaged: these are not the weights that {SETTINGS} tells of"
             ) from None
@@ -204,19 +208,33 @@ class Segmenter:
             raise SegmentError(f"not a file of this version of treecrf ({_FORMAT})")
         try:
             config = SegmenterConfig().changed(data["config"])
-            alphabet = Alphabet(data["characters"])
+            alphabet = Alphabet(_characters(data["characters"]))
             joins = np.zeros((len(CharacterClass), len(CharacterClass)), np.bool_)
             for before, after in data["spaces_inside"]:
+                if type(before) is not int or type(after) is not int:
+                    raise SegmentError("classes of characters are whole numbers")
                 if min(before, after) <= CharacterClass.LINE_BREAK:
                     raise SegmentError("a token has two spaces side by side")
                 joins[CharacterClass(before), CharacterClass(after)] = True
             splitter = Splitter.from_dict(data["multiwords"])
         except (KeyError, TypeError, AttributeError) as error:
             raise SegmentError(f"something is missing or of the wrong kind ({error})") from None
+        with blank_weights():  # `load` has them
+            network = CharacterNetwork(len(alphabet), config)
         return cls(
             config,
-            CharacterNetwork(len(alphabet), config),
+            network,
             alphabet=alphabet,
             splitter=splitter,
             joins=joins,
         )
+
+
+def _characters(value: object) -> list[str]:
+    if not isinstance(value, list) or not all(
+        isinstance(character, str) and len(character) == 1 for character in value
+    ):
+        raise SegmentError("the characters are not a list of single characters")
+    if len(set(value)) < len(value):
+        raise SegmentError("the characters have one of them twice")
+    return value

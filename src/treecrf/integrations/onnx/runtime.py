@@ -75,7 +75,7 @@ class GraphScorer:
         known = self.session.get_modelmeta().custom_metadata_map
         if known.get("format") != FORMAT:
             raise ParserError(f"{name}: not a graph of this version of treecrf ({FORMAT})")
-        self.digest: str = known["digest"]
+        self.digest: str = known.get("digest", "")
         self.inputs = [item.name for item in self.session.get_inputs()]
         self.outputs = [item.name for item in self.session.get_outputs()]
 

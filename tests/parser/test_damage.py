@@ -1,0 +1,340 @@
+"""Folders of models with anything in them: they load, or one line says what is wrong."""
+
+import json
+import resource
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors import safe_open
+from safetensors.torch import load_file, save_file
+
+from tests.parser.encoders import config_for, make_bert
+from tests.parser.folders import parser_of
+from tests.parser.models import VOCABULARY
+from tests.parser.test_setup import CONFIG, set_up_in
+from treecrf.parser import Parser, ParserError, load
+from treecrf.parser.checkpoint import load_checkpoint, save_checkpoint
+from treecrf.parser.model import Scorer
+from treecrf.parser.pretrained import load_pretrained
+from treecrf.parser.train import train
+from treecrf.parser.vocab import Vocabulary
+from treecrf.segment import SegmentError
+from treecrf.segment.characters import Alphabet, CharacterClass
+from treecrf.segment.config import SegmenterConfig
+from treecrf.segment.multiwords import learn_splitter
+from treecrf.segment.network import CharacterNetwork
+from treecrf.segment.segmenter import Segmenter
+from treecrf.treebank import Sentence, write_conllu
+
+# What a JSON value is replaced by, as text: the last but one is infinite to Python.
+VALUES = ["null", "[]", "{}", "-1", "0", "true", '"x"', "[" * 300 + "]" * 300]
+VALUES += ["[" * 100_000 + "]" * 100_000, str(10**18), "9" * 400, "0.5", "1e400", "NaN"]
+_ROOM = 2 << 30  # bytes that loading may take, which is far from what the numbers above ask for
+
+
+@pytest.fixture
+def little_memory() -> Iterator[None]:
+    """Whatever takes far more memory than a model of a few weights fails."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + _ROOM, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_AS, before)
+
+
+def save_segmenter(folder: Path) -> None:
+    """A segmenter that has learnt nothing, whose settings may change without its weights."""
+    config = SegmenterConfig(character_size=2, class_size=2, lstm_layers=1, lstm_size=2)
+    joins = np.zeros((len(CharacterClass), len(CharacterClass)), np.bool_)
+    joins[CharacterClass.DIGIT, CharacterClass.DIGIT] = True
+    alphabet = Alphabet("ab\n")
+    splitter = learn_splitter([("dont", ("do", "nt")), ("cant", ("ca", "nt"))])
+    network = CharacterNetwork(len(alphabet), config)
+    Segmenter(config, network, alphabet=alphabet, splitter=splitter, joins=joins).save(folder)
+    path = folder / "segmenter.safetensors"
+    save_file(load_file(path), path, {"format": "treecrf segmenter 1"})
+
+
+@pytest.fixture(scope="module")
+def bilstm(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("bilstm") / "model"
+    parser_of().save(folder)
+    save_segmenter(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("transformers")
+    folder = tmp_path_factory.mktemp("bert")
+    config = config_for(make_bert(folder / "encoder"))
+    pretrained = load_pretrained(folder / "encoder")
+    vocabulary = Vocabulary(**VOCABULARY.to_dict())
+    vocabulary.pieces = pretrained.pieces
+    weights = Scorer(config, vocabulary.sizes, pretrained=pretrained).state_dict()
+    parser = Parser(config, vocabulary, weights, pretrained=pretrained, device="cpu")
+    parser.save(folder / "model")
+    save_segmenter(folder / "model")
+    return folder / "model"
+
+
+@pytest.fixture(params=["bilstm", "bert"])
+def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(request.getfixturevalue(request.param), tmp_path / "model"))
+
+
+def complaint(folder: Path) -> str | None:
+    """The line that loading ends with, if it does not succeed."""
+    try:
+        assert load(folder, device="cpu").segmenter.segment("") == []
+    except (ParserError, SegmentError) as error:
+        found = str(error)
+    else:
+        return None
+    assert str(folder) in found
+    assert "\n" not in found
+    assert len(found) < 1000
+    return found
+
+
+def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """Where the values of a JSON document are; of a list, its first is enough."""
+    yield path
+    if isinstance(value, dict):
+        for name, item in value.items():
+            yield from places(item, (*path, name))
+    elif isinstance(value, list) and value:
+        yield from places(value[0], (*path, 0))
+
+
+def replaced(document: Any, path: tuple[str | int, ...], text: str) -> str:
+    """The document with this text in one place."""
+    if not path:
+        return text
+    document = json.loads(json.dumps(document))
+    inner = document
+    for step in path[:-1]:
+        inner = inner[step]
+    inner[path[-1]] = "here it is"
+    return json.dumps(document).replace('"here it is"', text)
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize(
+    "name", ["vocab.json", "segmenter.json", "encoder/config.json", "encoder/tokenizer_config.json"]
+)
+def test_any_value_in_a_json_file(name: str, bilstm: Path, bert: Path, tmp_path: Path) -> None:
+    source = bert if name.startswith("encoder") else bilstm
+    model = Path(shutil.copytree(source, tmp_path / "model"))
+    document = json.loads((model / name).read_bytes())
+    assert complaint(model) is None
+    refused = cases = 0
+    for number, path in enumerate(places(document)):
+        # All of them of what the rest hangs on, and two in turn of each of the others.
+        values = VALUES if len(path) < 2 and "encoder" not in name else None
+        turns = (2 * number % len(VALUES), (2 * number + 1) % len(VALUES))
+        for text in values or [VALUES[turn] for turn in turns]:
+            (model / name).write_text(replaced(document, path, text))
+            refused += complaint(model) is not None
+            cases += 1
+    assert cases > 2
+    assert refused > cases // 3 or "tokenizer" in name
+    (model / name).write_text(json.dumps(document))
+    assert complaint(model) is None
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("text", VALUES)
+@pytest.mark.parametrize(
+    "key", ["hidden_size", "num_hidden_layers", "max_position_embeddings", "vocab_size"]
+)
+@pytest.mark.parametrize("native", [True, False])
+def test_sizes_of_an_encoder(native: bool, key: str, text: str, bert: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(bert, tmp_path / "model"))
+    path = model / "encoder" / "config.json"
+    document = json.loads(path.read_bytes()) | ({} if native else {"hidden_act": "relu"})
+    path.write_text(replaced(document, (key,), text))
+    assert complaint(model) is not None
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_any_setting_in_a_toml_file(model: Path) -> None:
+    path = model / "config.toml"
+    lines = path.read_text().splitlines()
+    values = [*VALUES, "inf", "nan", "-inf", "1979-05-27", "{ a = 1 }"]
+    for number, line in enumerate(lines):
+        key, equals, _ = line.partition(" = ")
+        if not equals:
+            continue
+        size = key.endswith("_size") or key.endswith("layers")
+        for text in values if size else [values[number % len(values)]]:
+            path.write_text("\n".join([*lines[:number], f"{key} = {text}", *lines[number + 1 :]]))
+            assert complaint(model) is not None or not size or "layers" in key or "tag" in key
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_any_file_that_is_not_whole(model: Path) -> None:
+    for path in sorted(path for path in model.rglob("*") if path.is_file()):
+        whole = path.read_bytes()
+        for damaged in (b"", whole[: len(whole) // 2], b"\xff\xfe" + whole, b"\0" * 64):
+            path.write_bytes(damaged)
+            complaint(model)
+        path.write_bytes(whole)
+        assert complaint(model) is None
+
+
+def header_changes(header: dict[str, Any], name: str) -> Iterator[bytes]:
+    """Damaged headers of a safetensors file, one of whose tensors has this name."""
+    described = header[name]
+    for changed in (
+        {"dtype": "I64"},
+        {"dtype": "F4"},
+        {"dtype": "C64"},
+        {"dtype": None},
+        {"shape": [10**18, 10**18]},
+        {"shape": [-1]},
+        {"shape": None},
+        {"data_offsets": [0, 10**18]},
+        {"data_offsets": [8, 0]},
+        {"data_offsets": []},
+    ):
+        yield json.dumps(header | {name: described | changed}).encode()
+    yield json.dumps({**header, "__metadata__": []}).encode()
+    yield json.dumps({**header, "__metadata__": {"format": 1}}).encode()
+    yield json.dumps([]).encode()
+    yield b"[" * 10_000
+    yield b"\xff" * 100
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("name", ["model.safetensors", "segmenter.safetensors"])
+def test_headers_of_weights(name: str, model: Path) -> None:
+    path = model / name
+    whole = path.read_bytes()
+    size = int.from_bytes(whole[:8], "little")
+    header = json.loads(whole[8 : 8 + size])
+    tensor = next(key for key in header if key != "__metadata__")
+    for damaged in header_changes(header, tensor):
+        path.write_bytes(len(damaged).to_bytes(8, "little") + damaged + whole[8 + size :])
+        assert complaint(model) is not None
+    for length in (0, size - 1, size + 1, 2**62, 2**64 - 1):
+        path.write_bytes(length.to_bytes(8, "little") + whole[8:])
+        assert complaint(model) is not None
+
+
+def change_tensors(path: Path, change: Callable[[torch.Tensor], torch.Tensor]) -> str:
+    """Change the first tensor of a file that has several numbers; its name."""
+    tensors = load_file(path)
+    with safe_open(path, "pt") as file:
+        metadata = file.metadata()
+    name = next(name for name, tensor in tensors.items() if tensor.numel() > 1)
+    tensors[name] = change(tensors[name])
+    save_file(tensors, path, metadata)
+    return name
+
+
+@pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
+@pytest.mark.parametrize("file", ["model", "segmenter", "vectors"])
+def test_weights_are_finite(file: str, value: float, bilstm: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(bilstm, tmp_path / "model"))
+
+    def change(tensor: torch.Tensor) -> torch.Tensor:
+        tensor.view(-1)[-1] = value
+        return tensor
+
+    name = change_tensors(model / f"{file}.safetensors", change)
+    found = f"{model / file}.safetensors: damaged: {name} has numbers that are not finite"
+    assert complaint(model) == found
+
+
+def test_large_weights_are_finite(bilstm: Path, tmp_path: Path) -> None:
+    """Though their sum is not."""
+    model = Path(shutil.copytree(bilstm, tmp_path / "model"))
+    change_tensors(model / "model.safetensors", lambda tensor: torch.full_like(tensor, 3e38))
+    assert complaint(model) is None
+
+
+@pytest.mark.parametrize("precision", [torch.float16, torch.bfloat16])
+def test_weights_are_loaded_in_single_precision(precision: torch.dtype, model: Path) -> None:
+    change_tensors(model / "model.safetensors", lambda tensor: tensor.to(precision))
+    parser = load(model, device="cpu")
+    assert {weights.dtype for weights in parser.scorer.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize(
+    ("error", "expected", "found"),
+    [
+        (RuntimeError("CUDA error"), RuntimeError, "^CUDA error$"),
+        (torch.OutOfMemoryError("none left"), ParserError, "model: the weights do not fit in the"),
+    ],
+)
+def test_an_error_of_a_device_is_not_one_of_the_weights(
+    error: Exception,
+    expected: type[Exception],
+    found: str,
+    model: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr(torch.nn.Module, "to", fail)
+    with pytest.raises(expected, match=found):
+        load(model, device="cpu")
+
+
+@pytest.fixture
+def treebank(tmp_path: Path) -> Path:
+    path = tmp_path / "train.conllu"
+    write_conllu([Sentence(["a", "dog", "b"], [2, 0, 2], deprels=["x", "root", "z"])], path)
+    return path
+
+
+@pytest.mark.usefixtures("little_memory")
+def test_any_value_in_a_checkpoint(treebank: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    config = CONFIG.changed({"epochs": 2})
+    train(set_up_in(folder, treebank, config), folder)
+    saved = load_checkpoint(folder)
+    assert saved is not None
+    tensors, state = saved
+    training = set_up_in(folder, treebank, config, resume=True)
+    path = folder / "checkpoint.safetensors"
+    for number, place in enumerate(places(state)):
+        for turn in range(3):
+            text = replaced(state, place, VALUES[(3 * number + turn) % len(VALUES)])
+            save_file(tensors, path, {"format": "treecrf checkpoint 1", "state": text})
+            try:
+                train(training, folder, resume=True)
+            except ParserError as error:
+                found = str(error)
+            else:
+                found = str(folder)  # a loss of -1 is a loss
+            assert found.startswith(str(folder))
+            assert "\n" not in found
+    name = next(name for name in tensors if name.startswith("adam.exp_avg."))
+    for changed in (
+        torch.zeros(1),
+        torch.zeros(2, 3, 5),
+        torch.full_like(tensors[name], torch.nan),
+    ):
+        save_checkpoint(folder, tensors | {name: changed}, state)
+        with pytest.raises(ParserError, match=r"checkpoint.safetensors: .*damaged"):
+            train(training, folder, resume=True)
+    save_checkpoint(folder, tensors, state)
+    assert train(training, folder, resume=True).epoch == 2
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("setting", ["lstm_size", "arc_size", "char_size", "word_size"])
+def test_settings_that_take_too_much_memory(setting: str, treebank: Path, tmp_path: Path) -> None:
+    for size in (99_999_999_998, 10**15):
+        config = CONFIG.changed({setting: size})
+        with pytest.raises(ParserError, match=r"weights need more than [\d,]+ GiB of memory, and "):
+            set_up_in(tmp_path / "model", treebank, config)
+    assert not (tmp_path / "model").exists()
