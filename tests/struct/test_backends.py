@@ -115,6 +115,56 @@ def test_default_quietly_takes_the_next_best(family: str, monkeypatch: pytest.Mo
     torch.testing.assert_close(crf.marginals, fast)
 
 
+ANSWERS = """
+import torch
+from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
+
+arcs, lengths = torch.zeros(1, 3, 3), torch.tensor([2])
+for crf in (
+    ProjectiveTreeCRF(arcs, lengths),
+    SiblingTreeCRF(arcs, torch.zeros(1, 3, 3, 3), lengths),
+    NonProjectiveTreeCRF(arcs, lengths),
+):
+    print(crf.log_partition.exp().round().item(), crf.argmax.tolist(), crf.sample(2).shape)
+"""
+
+
+@pytest.mark.parametrize(
+    ("obstruction", "reason"),
+    [
+        ("import sys; sys.modules['llvmlite'] = None", "llvmlite"),  # Numba cannot be imported
+        ("import llvmlite.ir; llvmlite.ir.IRBuilder.gep = None", "NoneType"),  # nor can it compile
+    ],
+)
+def test_a_backend_that_does_not_work_says_so_once(obstruction: str, reason: str) -> None:
+    finished = run_without_interpreter(f"{obstruction}\n{ANSWERS}")
+    assert finished.returncode == 0, finished.stderr
+    answers = finished.stdout.splitlines()
+    assert [answer.split()[0] for answer in answers] == ["2.0"] * 3
+    (line,) = finished.stderr.splitlines()
+    assert line.startswith("numba does not work here, so torch computes, slowly: ")
+    assert reason in line
+
+
+def test_a_chosen_backend_that_does_not_work_is_an_error() -> None:
+    code = """
+import sys
+sys.modules["llvmlite"] = None
+import torch
+from treecrf.ops import BackendError, use_backend
+from treecrf.ops.backend import backend_for
+
+try:
+    with use_backend("numba"):
+        backend_for(torch.device("cpu"))
+except BackendError as error:
+    print(error)
+"""
+    finished = run_without_interpreter(code)
+    assert finished.stdout.startswith("the numba backend cannot be used here: "), finished.stderr
+    assert "llvmlite" in finished.stdout
+
+
 def test_choices_nest() -> None:
     with use_backend("torch"):
         assert backend_for(CPU) == "torch"

@@ -2,10 +2,12 @@
 
 import importlib
 import importlib.util
+import logging
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from types import ModuleType
 from typing import Literal
 
@@ -17,6 +19,7 @@ Operation = Family | Literal["masking"]
 
 _MODULES: dict[Backend, str] = {"torch": "reference", "numba": "cpu", "triton": "cuda"}
 
+_log = logging.getLogger("treecrf")
 _chosen: ContextVar[Backend | None] = ContextVar("treecrf_backend", default=None)
 
 
@@ -41,7 +44,8 @@ def backend_for(device: torch.device) -> Backend:
     """The backend in force for tensors on this device.
 
     The fast backend of the device is the default, and where it cannot run the torch reference
-    takes its place; a backend chosen by hand that cannot run is an error.
+    takes its place, with a line in the log if the fast one is there but does not work; a backend
+    chosen by hand that cannot run is an error.
     """
     chosen = _chosen.get()
     if chosen is not None:
@@ -50,7 +54,13 @@ def backend_for(device: torch.device) -> Backend:
             raise BackendError(f"the {chosen} backend cannot be used here: {problem}")
         return chosen
     fast: Backend = "triton" if device.type == "cuda" else "numba"
-    return fast if obstacle(fast, device) is None else "torch"
+    if _unfit(fast, device) is not None:
+        return "torch"
+    failure = _failure(fast, device)
+    if failure is not None:
+        _tell(fast, failure)
+        return "torch"
+    return fast
 
 
 def implementation(operation: Operation, scores: torch.Tensor) -> ModuleType:
@@ -71,6 +81,11 @@ def host_module(family: Family) -> ModuleType:
 
 def obstacle(backend: Backend, device: torch.device) -> str | None:
     """What keeps a backend from running on a device, and what to do about it; None when it runs."""
+    return _unfit(backend, device) or _failure(backend, device)
+
+
+def _unfit(backend: Backend, device: torch.device) -> str | None:
+    """Why a backend is not for this machine or device."""
     if backend == "torch":
         return None
     if importlib.util.find_spec(backend) is None:
@@ -83,9 +98,40 @@ def obstacle(backend: Backend, device: torch.device) -> str | None:
         return (
             f"triton needs scores on a CUDA device and they are on {device}; use 'numba' or 'torch'"
         )
-    if backend == "triton" and importlib.util.find_spec("triton.knobs") is None:
+    if backend == "triton" and _is_old_triton():
         return "triton is older than 3.4 (pip install --upgrade triton, or torch, which pins it)"
     return None
+
+
+def _is_old_triton() -> bool:
+    try:
+        return importlib.util.find_spec("triton.knobs") is None
+    except Exception:  # Triton itself cannot be imported, which `_failure` tells
+        return False
+
+
+@cache
+def _failure(backend: Backend, device: torch.device) -> str | None:
+    """Why an installed backend does not work, in one line; tried once with a small kernel."""
+    try:
+        if backend == "numba":
+            from treecrf.ops.numba import trial
+
+            trial.check()
+        elif backend == "triton" and (torch.cuda.is_available() or _interpreting()):
+            lengths = torch.ones(1, dtype=torch.int64, device=device)
+            kernels = module("masking", "triton")
+            kernels.mask_and_shift(torch.zeros(1, 2, 2, device=device), lengths, allowed=None)
+    except Exception as error:  # whatever it is, the reference computes without it
+        reason = " ".join(str(error).split()) or "no reason given"
+        return f"{type(error).__name__}: {reason[:200]}"
+    return None
+
+
+@cache
+def _tell(backend: Backend, failure: str) -> None:
+    """Say once what does not work, and what computes instead."""
+    _log.warning("%s does not work here, so torch computes, slowly: %s", backend, failure)
 
 
 def _interpreting() -> bool:

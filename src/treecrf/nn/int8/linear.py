@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from treecrf.ops.backend import obstacle
 from treecrf.ops.numba.threads import run_in_threads
 
 if TYPE_CHECKING:
@@ -103,10 +104,10 @@ def scale_of_rows(matrix: Tensor) -> Tensor:
 @cache
 def has_byte_products() -> bool:
     """Whether this CPU multiplies bytes fast, and what is compiled for it does so rightly."""
-    try:
-        from treecrf.nn.int8.products_kernel import has_instruction
-    except ImportError:
+    if obstacle("numba", torch.device("cpu")) is not None:
         return False
+    from treecrf.nn.int8.products_kernel import has_instruction
+
     if not has_instruction():
         return False
     values = torch.tensor([_LARGEST, -_LARGEST, 100.0, -3])

@@ -21,7 +21,7 @@ from treecrf.nn.int8.products_kernel import (
     tile_sums,
 )
 from treecrf.ops.numba.compiling import compiled, kernel
-from treecrf.ops.numba.lanes import Floats, Integers, array, operation
+from treecrf.ops.numba.lanes import Floats, Integers, Memory, array, operation
 
 __all__ = ["GATES", "UNITS", "run_direction"]
 
@@ -65,18 +65,17 @@ class _Emitter:
         vector = self.builder.insert_element(ir.Constant(VECTOR, None), value, SUMS.element(0))
         return self.builder.shuffle_vector(vector, vector, ir.Constant(SUMS, [0] * UNITS))
 
-    def pointer(self, values: ir.Value, place: int = 0, kind: ir.Type = VECTOR) -> ir.Value:
-        first = self.builder.gep(values, [ir.IntType(64)(place * UNITS)])
-        return self.builder.bitcast(first, kind.as_pointer())
+    def pointer(self, values: Memory, place: int = 0) -> ir.Value:
+        return values.at(self.builder, ir.IntType(64)(place * UNITS))
 
-    def load(self, values: ir.Value, place: int = 0) -> ir.Value:
-        return self.builder.load(self.pointer(values, place), align=4)
+    def load(self, values: Memory, place: int = 0) -> ir.Value:
+        return self.builder.load(self.pointer(values, place), align=4, typ=VECTOR)
 
-    def load_sums(self, values: ir.Value, place: int) -> ir.Value:
-        sums = self.builder.load(self.pointer(values, place, SUMS), align=4)
+    def load_sums(self, values: Memory, place: int) -> ir.Value:
+        sums = self.builder.load(self.pointer(values, place), align=4, typ=SUMS)
         return self.builder.sitofp(sums, VECTOR)
 
-    def store(self, values: ir.Value, vector: ir.Value) -> None:
+    def store(self, values: Memory, vector: ir.Value) -> None:
         self.builder.store(vector, self.pointer(values), align=4)
 
     def times(self, left: ir.Value, right: ir.Value) -> ir.Value:
@@ -107,12 +106,12 @@ class _Emitter:
 @operation(types.void, array, array, array, types.float32, array, array)
 def new_states(
     builder: Any,
-    given: ir.Value,
-    sums: ir.Value,
-    scales: ir.Value,
+    given: Memory,
+    sums: Memory,
+    scales: Memory,
     scale: ir.Value,
-    cells: ir.Value,
-    states: ir.Value,
+    cells: Memory,
+    states: Memory,
 ) -> None:
     """The cells and states of the units of a tile, from what the input gives and from the sums."""
     emit = _Emitter(builder)

@@ -16,7 +16,7 @@ from numba.core import cgutils
 from numba.core.registry import cpu_target
 
 from treecrf.ops.numba.compiling import compiled, kernel, relaxed
-from treecrf.ops.numba.lanes import Floats, array, operation
+from treecrf.ops.numba.lanes import Floats, Memory, array, operation
 
 __all__ = [
     "COLUMNS",
@@ -80,51 +80,55 @@ def _tile(rows: int) -> Any:
     @operation(types.void, array, types.intp, array, array, types.intp, types.intp, array)
     def tile(
         builder: Any,
-        weights: ir.Value,
+        weights: Memory,
         block: ir.Value,
-        starts: ir.Value,
-        inputs: ir.Value,
+        starts: Memory,
+        inputs: Memory,
         first: ir.Value,
         depth: ir.Value,
-        sums: ir.Value,
+        sums: Memory,
     ) -> None:
         """Rows of `depth` bytes, from number `first` on, times a block of the weights."""
         columns = range(COLUMNS // WIDTH)
         width = depth.type(COLUMNS)
-        # Pointers to registers of weights and starts, and to four bytes of an input.
-        weights = builder.gep(weights, [builder.mul(builder.mul(block, depth), width)])
-        weights = builder.bitcast(weights, VECTOR.as_pointer())
-        starts = builder.gep(starts, [builder.mul(block, width)])
-        starts = builder.bitcast(starts, VECTOR.as_pointer())
-        sums = builder.bitcast(sums, VECTOR.as_pointer())
-        inputs = [
-            builder.bitcast(
-                builder.gep(inputs, [builder.mul(builder.add(first, depth.type(row)), depth)]),
-                WORD.as_pointer(),
+        # Registers of weights, starts and sums, and four bytes of an input at a time.
+        start = weights.at(builder, builder.mul(builder.mul(block, depth), width))
+        weight_registers = Memory(start, VECTOR)
+        start_registers = Memory(starts.at(builder, builder.mul(block, width)), VECTOR)
+        sum_registers = Memory(sums.start, VECTOR)
+        words = [
+            Memory(
+                inputs.at(builder, builder.mul(builder.add(first, depth.type(row)), depth)), WORD
             )
             for row in range(rows)
         ]
         totals = {}
         for at in columns:
-            start = builder.load(builder.gep(starts, [depth.type(at)]), align=4)
+            start = builder.load(start_registers.at(builder, depth.type(at)), align=4, typ=VECTOR)
             for row in range(rows):
                 totals[row, at] = cgutils.alloca_once_value(builder, start)
         with cgutils.for_range(builder, builder.udiv(depth, depth.type(4))) as loop:
             step = builder.mul(loop.index, depth.type(len(columns)))
             register = [
-                builder.load(builder.gep(weights, [builder.add(step, depth.type(at))]), align=1)
+                builder.load(
+                    weight_registers.at(builder, builder.add(step, depth.type(at))),
+                    align=1,
+                    typ=VECTOR,
+                )
                 for at in columns
             ]
             for row in range(rows):
-                word = builder.load(builder.gep(inputs[row], [loop.index]), align=1)
+                word = builder.load(words[row].at(builder, loop.index), align=1, typ=WORD)
                 given = builder.insert_element(ir.Constant(VECTOR, None), word, WORD(0))
                 given = builder.shuffle_vector(given, given, ir.Constant(VECTOR, [0] * WIDTH))
                 for at in columns:
                     total = totals[row, at]
-                    builder.store(_dot(builder, builder.load(total), given, register[at]), total)
+                    before = builder.load(total, typ=VECTOR)
+                    builder.store(_dot(builder, before, given, register[at]), total)
         for (row, at), total in totals.items():
             place = depth.type(row * len(columns) + at)
-            builder.store(builder.load(total), builder.gep(sums, [place]), align=4)
+            value = builder.load(total, typ=VECTOR)
+            builder.store(value, sum_registers.at(builder, place), align=4)
 
     return tile
 

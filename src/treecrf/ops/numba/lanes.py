@@ -8,7 +8,7 @@ Arrays hold lanes innermost: the vector at `position` is `array[position * LANES
 import inspect
 import operator
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,7 @@ __all__ = [
     "Floats",
     "FlowRow",
     "Integers",
+    "Memory",
     "Row",
     "ScoreRow",
     "Vector",
@@ -67,7 +68,18 @@ class LanesModel(models.PrimitiveModel):
 register_model(Lanes)(LanesModel)
 doubles = Lanes("lanes(float64)")
 integers = Lanes("lanes(int64)")
-array = None  # as a parameter of an operation: any array, given to the emitter as a pointer
+array = None  # as a parameter of an operation: any array, given to the emitter as `Memory`
+
+
+class Memory(NamedTuple):
+    """The elements of an array (for emitters): where they begin, and their type."""
+
+    start: ir.Value
+    element: ir.Type
+
+    def at(self, builder: Any, index: ir.Value) -> ir.Value:
+        """A pointer to one element."""
+        return builder.gep(self.start, [index], source_etype=self.element)
 
 
 def operation(result: types.Type, *parameters: types.Type | None) -> Callable[[Any], Any]:
@@ -80,7 +92,7 @@ def operation(result: types.Type, *parameters: types.Type | None) -> Callable[[A
         def typing(context: Any, *arguments: types.Type) -> Any:
             def lower(context: Any, builder: Any, signature: Any, values: Any) -> ir.Value:
                 plain = [
-                    context.make_array(kind)(context, builder, value).data
+                    memory(context, builder, kind, value)
                     if isinstance(kind, types.Array)
                     else value
                     for kind, value in zip(signature.args, values, strict=True)
@@ -97,6 +109,16 @@ def operation(result: types.Type, *parameters: types.Type | None) -> Callable[[A
         return intrinsic(typing)
 
     return decorate
+
+
+def memory(context: Any, builder: Any, kind: types.Array, value: ir.Value) -> Memory:
+    """An array as its elements (for emitters)."""
+    # llvmlite will have opaque pointers only. Numba's arrays still hold typed ones, which a cast
+    # leaves as they are because it takes them for equal; what comes out of this struct is opaque.
+    holder = ir.Constant(ir.LiteralStructType([ir.PointerType()]), ir.Undefined)
+    start = context.make_array(kind)(context, builder, value).data
+    start = builder.extract_value(builder.insert_value(holder, start, 0), 0)
+    return Memory(start, context.get_data_type(kind.dtype))
 
 
 def constant(value: float) -> ir.Constant:
@@ -146,30 +168,31 @@ def select_equal(
 
 
 @operation(doubles, array, types.intp)
-def load(builder: Any, pointer: ir.Value, position: ir.Value) -> ir.Value:
+def load(builder: Any, values: Memory, position: ir.Value) -> ir.Value:
     """The vector at a position of a flat float64 array."""
-    return builder.load(_vector_pointer(builder, pointer, position, DOUBLES), align=8)
+    return builder.load(_vector_pointer(builder, values, position), align=8, typ=DOUBLES)
 
 
 @operation(integers, array, types.intp)
-def load_offsets(builder: Any, pointer: ir.Value, position: ir.Value) -> ir.Value:
+def load_offsets(builder: Any, values: Memory, position: ir.Value) -> ir.Value:
     """The vector at a position of a flat int64 array."""
-    return builder.load(_vector_pointer(builder, pointer, position, INTEGERS), align=8)
+    return builder.load(_vector_pointer(builder, values, position), align=8, typ=INTEGERS)
 
 
 @operation(types.void, array, types.intp, doubles)
-def store(builder: Any, pointer: ir.Value, position: ir.Value, vector: ir.Value) -> None:
-    """Writes the vector at a position of a flat float64 array."""
-    builder.store(vector, _vector_pointer(builder, pointer, position, DOUBLES), align=8)
+def store(builder: Any, values: Memory, position: ir.Value, vector: ir.Value) -> None:
+    """Write the vector at a position of a flat float64 array."""
+    builder.store(vector, _vector_pointer(builder, values, position), align=8)
 
 
 @operation(doubles, array, integers, types.intp)
-def gather(builder: Any, pointer: ir.Value, offsets: ir.Value, position: ir.Value) -> ir.Value:
+def gather(builder: Any, values: Memory, offsets: ir.Value, position: ir.Value) -> ir.Value:
     """`array[offsets[lane] + position]` of a flat float array in every lane."""
     vector = constant(0.0)
     for lane in range(LANES):
-        value = builder.load(_lane_pointer(builder, pointer, offsets, position, lane))
-        if value.type != DOUBLE:
+        source = _lane_pointer(builder, values, offsets, position, lane)
+        value = builder.load(source, typ=values.element)
+        if values.element != DOUBLE:
             value = builder.fpext(value, DOUBLE)
         vector = builder.insert_element(vector, value, _index(lane))
     return vector
@@ -177,28 +200,27 @@ def gather(builder: Any, pointer: ir.Value, offsets: ir.Value, position: ir.Valu
 
 @operation(types.void, array, integers, types.intp, doubles)
 def scatter(
-    builder: Any, pointer: ir.Value, offsets: ir.Value, position: ir.Value, vector: ir.Value
+    builder: Any, values: Memory, offsets: ir.Value, position: ir.Value, vector: ir.Value
 ) -> None:
-    """Writes each lane to `array[offsets[lane] + position]` of a flat float array."""
+    """Write each lane to `array[offsets[lane] + position]` of a flat float array."""
     for lane in range(LANES):
         value = builder.extract_element(vector, _index(lane))
-        target = _lane_pointer(builder, pointer, offsets, position, lane)
-        if target.type.pointee != DOUBLE:
-            value = builder.fptrunc(value, target.type.pointee)
-        builder.store(value, target)
+        if values.element != DOUBLE:
+            value = builder.fptrunc(value, values.element)
+        builder.store(value, _lane_pointer(builder, values, offsets, position, lane))
 
 
 @operation(types.void, array, integers, types.intp)
-def prefetch(builder: Any, pointer: ir.Value, offsets: ir.Value, position: ir.Value) -> None:
-    """Asks for the memory that a `gather` will read soon."""
-    kinds = [ir.IntType(8).as_pointer(), *[ir.IntType(32)] * 3]
+def prefetch(builder: Any, values: Memory, offsets: ir.Value, position: ir.Value) -> None:
+    """Ask for the memory that a `gather` will read soon."""
+    kinds = [ir.PointerType(), *[ir.IntType(32)] * 3]
     function = cgutils.get_or_insert_function(
         builder.module, ir.FunctionType(ir.VoidType(), kinds), "llvm.prefetch.p0"
     )
     reading, keeping, data = (ir.Constant(ir.IntType(32), value) for value in (0, 3, 1))
     for lane in range(LANES):
-        target = _lane_pointer(builder, pointer, offsets, position, lane)
-        builder.call(function, [builder.bitcast(target, kinds[0]), reading, keeping, data])
+        target = _lane_pointer(builder, values, offsets, position, lane)
+        builder.call(function, [target, reading, keeping, data])
 
 
 def _define_operator(python_operator: Callable[..., Any], instruction: str) -> None:
@@ -218,18 +240,15 @@ _define_operator(operator.mul, "fmul")
 _define_operator(operator.truediv, "fdiv")
 
 
-def _vector_pointer(
-    builder: Any, pointer: ir.Value, position: ir.Value, vector: ir.VectorType
-) -> ir.Value:
-    first = builder.mul(position, ir.Constant(position.type, LANES))
-    return builder.bitcast(builder.gep(pointer, [first]), vector.as_pointer())
+def _vector_pointer(builder: Any, values: Memory, position: ir.Value) -> ir.Value:
+    return values.at(builder, builder.mul(position, ir.Constant(position.type, LANES)))
 
 
 def _lane_pointer(
-    builder: Any, pointer: ir.Value, offsets: ir.Value, position: ir.Value, lane: int
+    builder: Any, values: Memory, offsets: ir.Value, position: ir.Value, lane: int
 ) -> ir.Value:
     offset = builder.extract_element(offsets, _index(lane))
-    return builder.gep(pointer, [builder.add(offset, position)])
+    return values.at(builder, builder.add(offset, position))
 
 
 def _index(lane: int) -> ir.Constant:
