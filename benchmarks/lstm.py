@@ -33,7 +33,7 @@ from benchmarks.report import print_table, write_json
 from benchmarks.timing import machine, median_ms
 from treecrf.nn.bilstm import BiLSTM
 from treecrf.nn.embedding import CharLSTM
-from treecrf.nn.fused_lstm import can_fuse, use_fused_lstm
+from treecrf.nn.lstm.fused import can_fuse, use_fused_lstm
 from treecrf.parser.device import fast_products
 
 BATCHES = ["60x25", "200x25", "30x50", "800x25", "20x100"]

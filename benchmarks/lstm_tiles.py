@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.timing import finish, median_ms
-from treecrf.nn.lstm_tiles import Share, Tile, chosen_tiles, share_out
+from treecrf.nn.lstm.tiles import Share, Tile, chosen_tiles, share_out
 from treecrf.nn.packing import PackedSteps, packed_steps
 
 # Relative to the norm: products have 10 bits, and errors go through all steps and layers.
@@ -114,7 +114,7 @@ class Kernels:
 
     def forward(self, tile: Tile) -> list[Tensor]:
         """What it writes in place of the gates changes no time."""
-        from treecrf.nn.lstm_kernels import run_forward
+        from treecrf.nn.lstm.kernels import run_forward
 
         run_forward(
             self.gates,
@@ -131,7 +131,7 @@ class Kernels:
         return [self.outputs, self.cells]
 
     def backward(self, tile: Tile) -> list[Tensor]:
-        from treecrf.nn.lstm_kernels import run_backward
+        from treecrf.nn.lstm.kernels import run_backward
 
         return list(
             run_backward(

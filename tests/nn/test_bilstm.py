@@ -7,7 +7,7 @@ from torch.nn.utils.rnn import PackedSequence, pack_sequence
 
 from treecrf.nn.bilstm import BiLSTM
 from treecrf.nn.dropout import InputDropout, SharedDropout
-from treecrf.nn.fused_lstm import can_fuse, use_fused_lstm
+from treecrf.nn.lstm.fused import can_fuse, use_fused_lstm
 
 LENGTHS = (5, 3, 3, 1)
 

@@ -7,10 +7,10 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from treecrf.nn.dropout import SharedDropout, random_mask
-from treecrf.nn.fused_lstm import can_fuse, fused_lstm
+from treecrf.nn.lstm.fused import can_fuse, fused_lstm
+from treecrf.nn.lstm.stepwise import stepwise_lstm
 from treecrf.nn.packing import PackedSteps, packed_steps
 from treecrf.nn.single_threads import run_sized
-from treecrf.nn.stepwise_lstm import stepwise_lstm
 
 __all__ = ["BiLSTM", "initialise_lstm", "lstm_weights"]
 

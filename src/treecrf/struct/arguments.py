@@ -5,7 +5,8 @@ from numbers import Integral
 import torch
 from torch import Tensor
 
-from treecrf.ops.masking.reference import usable_arcs, usable_siblings
+from treecrf.ops.masking.reference import usable_arcs
+from treecrf.ops.projective.siblings import usable_siblings
 
 _WHOLE_TYPES = (
     torch.uint8,

@@ -15,7 +15,7 @@ from torch import Tensor
 from treecrf.ops import autograd
 from treecrf.ops.backend import Family, implementation
 from treecrf.ops.constants import MOST_TREES, NEGATIVE_INFINITY
-from treecrf.ops.masking.reference import usable_siblings
+from treecrf.ops.projective.siblings import usable_siblings
 from treecrf.ops.reference.backpropagation import plain
 from treecrf.struct import arguments
 

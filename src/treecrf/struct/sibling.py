@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from treecrf.ops.constants import NEGATIVE_INFINITY
+from treecrf.ops.projective.siblings import adjacent_siblings
 from treecrf.struct import arguments
 from treecrf.struct.distribution import TreeDistribution
 
@@ -46,7 +47,7 @@ class SiblingTreeCRF(TreeDistribution):
 
     def _scores_of(self, heads: Tensor) -> Tensor:
         arcs = super()._scores_of(heads)  # [batch, k]
-        siblings = _adjacent_siblings(heads)  # [batch, k, dependent], 0 for none
+        siblings = adjacent_siblings(heads)  # [batch, k, dependent], 0 for none
         tokens = heads.shape[2]
         dependent = torch.arange(tokens, device=heads.device)
         # Beside a forbidden arc, and at a single root, are cells that no tree uses.
@@ -57,16 +58,3 @@ class SiblingTreeCRF(TreeDistribution):
         cell = (dependent * tokens + heads.clamp(min=0)) * tokens + siblings
         scores = self._siblings.flatten(1).gather(1, cell.flatten(1)).view(cell.shape)
         return arcs + torch.where(counted, scores, 0).sum(2)
-
-
-def _adjacent_siblings(heads: Tensor) -> Tensor:
-    """Of each token of `heads [..., N]`, the nearest sibling towards the head; 0 for none."""
-    tokens = heads.shape[-1]
-    token = torch.arange(tokens, device=heads.device)
-    dependent, sibling, head = token[:, None], token, heads.unsqueeze(-1)
-    siblings = heads.unsqueeze(-2) == head  # [..., dependent, sibling]
-    before = siblings & (head < sibling) & (sibling < dependent)
-    after = siblings & (dependent < sibling) & (sibling < head)
-    nearest_before = torch.where(before, sibling, 0).amax(-1)
-    nearest_after = torch.where(after, sibling, tokens).amin(-1)
-    return torch.where(nearest_after < tokens, nearest_after, nearest_before)

@@ -30,23 +30,3 @@ def usable_arcs(lengths: Tensor, tokens: int) -> Tensor:
     in_sentence = token <= lengths[:, None]
     arcs = (token[:, None] > 0) & (token[:, None] != token)  # [dependent, head]
     return in_sentence[:, :, None] & in_sentence[:, None] & arcs
-
-
-def usable_siblings(arc_scores: Tensor, *, multiroot: bool) -> Tensor:
-    """The cells `[batch, dependent, head, sibling]` that some tree could use, by masked arc scores.
-
-    The sibling lies strictly between head and dependent, and both are allowed children of the head;
-    the root symbol has two children only with several roots.
-    """
-    token = torch.arange(arc_scores.shape[1], device=arc_scores.device)
-    dependent, head, sibling = token[:, None, None], token[:, None], token
-    rightwards = (head < sibling) & (sibling < dependent)
-    leftwards = (dependent < sibling) & (sibling < head)
-    possible = arc_scores > float("-inf")  # [batch, dependent, head]
-    if not multiroot:
-        possible = possible & (token > 0)
-    return (
-        (rightwards | leftwards)
-        & possible[:, :, :, None]
-        & possible.transpose(1, 2)[:, None]  # [batch, 1, head, sibling]
-    )

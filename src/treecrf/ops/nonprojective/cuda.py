@@ -54,6 +54,18 @@ def total(mantissa, exponent, AXIS: tl.constexpr):
     return normalised(tl.sum(mantissa * scale, AXIS), largest)
 
 
+@triton.jit
+def load_numbers(mantissas, exponents, cells, mask):
+    """Normalised numbers, 0 where masked."""
+    return normalised(tl.load(mantissas + cells, mask, 0.0), tl.load(exponents + cells, mask, ZERO))
+
+
+@triton.jit
+def divisor(D, D_exponent):
+    """D, or 1 in the place of 0."""
+    return tl.where(D == 0.0, 1.0, D), tl.where(D == 0.0, 0, D_exponent)
+
+
 @triton.jit(do_not_specialize=["words"])
 def eliminate(
     mantissas, exponents, lengths, pivots, pivot_exponents, words,
@@ -69,21 +81,16 @@ def eliminate(
     for v in range(0, length):
         remains = (column > v) & (column < width)
         row = v * width + column
-        out, out_exponent = normalised(
-            tl.load(mantissas + row, remains, 0.0), tl.load(exponents + row, remains, ZERO)
-        )
+        out, out_exponent = load_numbers(mantissas, exponents, row, remains)
         # D(v) = sum_h w(v, h)
         D, D_exponent = total(out, out_exponent, 0)
         tl.store(pivots + sentence * words + v, D)
         tl.store(pivot_exponents + sentence * words + v, D_exponent)
-        D, D_exponent = tl.where(D == 0.0, 1.0, D), tl.where(D == 0.0, 0, D_exponent)
+        D, D_exponent = divisor(D, D_exponent)
         for first in range(v + 1, length, ROWS):
             m = first + tl.arange(0, ROWS)
             is_word = m < length
-            into, into_exponent = normalised(
-                tl.load(mantissas + m * width + v, is_word, 0.0),
-                tl.load(exponents + m * width + v, is_word, ZERO),
-            )
+            into, into_exponent = load_numbers(mantissas, exponents, m * width + v, is_word)
             # w(m, h) += w(m, v) w(v, h) / D(v), but no w(m, m)
             cell = (m * width)[:, None] + column[None, :]
             inside = is_word[:, None] & remains[None, :]
@@ -117,22 +124,17 @@ def differentiate(
         v = length - 1 - step
         remains = (column > v) & (column < width)
         row = v * width + column
-        out, out_exponent = normalised(
-            tl.load(mantissas + row, remains, 0.0), tl.load(exponents + row, remains, ZERO)
-        )
+        out, out_exponent = load_numbers(mantissas, exponents, row, remains)
         D = tl.load(pivots + sentence * words + v)
         D_exponent = tl.load(pivot_exponents + sentence * words + v)
-        D, D_exponent = tl.where(D == 0.0, 1.0, D), tl.where(D == 0.0, 0, D_exponent)
+        D, D_exponent = divisor(D, D_exponent)
         target = tl.zeros([COLUMNS], tl.float64)
         target_exponent = tl.full([COLUMNS], ZERO, tl.int64)
         children = tl.zeros([ROWS], tl.float64)
         for first in range(v + 1, length, ROWS):
             m = first + tl.arange(0, ROWS)
             is_word = m < length
-            into, into_exponent = normalised(
-                tl.load(mantissas + m * width + v, is_word, 0.0),
-                tl.load(exponents + m * width + v, is_word, ZERO),
-            )
+            into, into_exponent = load_numbers(mantissas, exponents, m * width + v, is_word)
             cell = (m * width)[:, None] + column[None, :]
             inside = is_word[:, None] & remains[None, :]
             old = tl.load(V + cell, inside, 0.0)

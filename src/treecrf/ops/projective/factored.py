@@ -18,6 +18,7 @@ import torch
 from torch import Tensor
 
 from treecrf.ops.constants import LOG2_E, NEGATIVE_INFINITY
+from treecrf.ops.projective.siblings import adjacent_siblings
 from treecrf.ops.projective.trilinear import SiblingScores
 
 __all__ = ["argmax", "marginals", "score"]
@@ -68,20 +69,11 @@ def argmax(
 @torch.no_grad()
 def score(arc_scores: Tensor, pairs: Tensor, dependents: Tensor, heads: Tensor) -> Tensor:
     """Score of one tree, given as heads `[N]`; -inf if it has a forbidden arc or lacks a head."""
-    words = torch.arange(1, len(heads), device=heads.device)
-    heads = heads[1:]
+    words, siblings = torch.arange(len(heads), device=heads.device), adjacent_siblings(heads)
     arcs = arc_scores[words, heads.clamp(min=0)].double()
-    # Words in the order of their head, its side, and their place: siblings stand side by side.
-    side = 2 * heads + (words > heads)
-    order = side.argsort(stable=True)
-    words, heads, side = words[order], heads[order], side[order]
-    adjacent = (side[1:] == side[:-1]) & (heads[1:] >= 0)
-    outwards = words[1:] > heads[1:]  # the sibling towards the head is the one before
-    head = heads[1:][adjacent]
-    dependent = torch.where(outwards, words[1:], words[:-1])[adjacent]
-    sibling = torch.where(outwards, words[:-1], words[1:])[adjacent]
-    siblings = pairs[head, sibling].double() * dependents[dependent].double()
-    total = torch.where(heads >= 0, arcs[order], NEGATIVE_INFINITY).sum() + siblings.sum()
+    total = torch.where(heads >= 0, arcs, NEGATIVE_INFINITY)[1:].sum()
+    word = words[(siblings > 0) & (heads >= 0)]
+    total += (pairs[heads[word], siblings[word]].double() * dependents[word].double()).sum()
     return total.to(arc_scores.dtype)
 
 

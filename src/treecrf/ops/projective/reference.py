@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from treecrf.ops.constants import NEGATIVE_INFINITY
-from treecrf.ops.masking.reference import usable_siblings
+from treecrf.ops.projective.siblings import usable_siblings
 from treecrf.ops.reference import backpropagation
 from treecrf.ops.reference.backpropagation import Inside, plain
 from treecrf.ops.reference.semiring import (

@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from treecrf.nn.lstm_tiles import Share, Tile, share_out
+from treecrf.nn.lstm.tiles import Share, Tile, share_out
 from treecrf.nn.packing import PackedSteps
 from treecrf.ops.triton.fused import INTERPRETED, read_counter, team_options
 

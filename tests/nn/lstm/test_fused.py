@@ -10,14 +10,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_sequence
 
-from treecrf.nn import lstm_tiles
 from treecrf.nn.bilstm import BiLSTM, lstm_weights
 from treecrf.nn.embedding import CharLSTM
-from treecrf.nn.fused_lstm import can_fuse, fused_lstm, use_fused_lstm
-from treecrf.nn.lstm_tiles import Share, Tile, chosen_tiles, fit_memory, share_out, use_tiles
+from treecrf.nn.lstm import tiles
+from treecrf.nn.lstm.fused import can_fuse, fused_lstm, use_fused_lstm
+from treecrf.nn.lstm.stepwise import stepwise_lstm
+from treecrf.nn.lstm.tiles import Share, Tile, chosen_tiles, fit_memory, share_out, use_tiles
 from treecrf.nn.packing import last_states, packed_steps
 from treecrf.nn.precision import FAST, product_precision, set_product_precision
-from treecrf.nn.stepwise_lstm import stepwise_lstm
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
 FEATURES = 6
@@ -209,7 +209,7 @@ def test_small_tiles_make_teams_that_take_turns() -> None:
 
 
 def test_more_sentences_have_larger_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lstm_tiles, "_processors", lambda device: 132)
+    monkeypatch.setattr(tiles, "_processors", lambda device: 132)
     by_sentences = [chosen_tiles(count, 400, torch.device("cpu")) for count in (60, 200, 800)]
     assert [forward.sentences for forward, _ in by_sentences] == [32, 64, 128]
     assert [backward.sentences for _, backward in by_sentences] == [32, 64, 64]

@@ -12,7 +12,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from treecrf.nn.lstm_tiles import Tile, chosen_tiles
+from treecrf.nn.lstm.tiles import Tile, chosen_tiles
 from treecrf.nn.packing import PackedSteps
 from treecrf.nn.precision import FAST, product_precision
 from treecrf.ops.backend import obstacle
@@ -95,7 +95,7 @@ def _run(
     keep: bool,
 ) -> _Pass:
     """Products of all inputs by the library, then all steps; gates have values if they are kept."""
-    from treecrf.nn.lstm_kernels import run_forward
+    from treecrf.nn.lstm.kernels import run_forward
 
     size = weights[1].shape[1]
     gates = tokens.new_empty(2, len(tokens), 4 * size)
@@ -144,7 +144,7 @@ class _FusedLSTM(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx, output_gradients):  # type: ignore[no-untyped-def]
-        from treecrf.nn.lstm_kernels import run_backward
+        from treecrf.nn.lstm.kernels import run_backward
 
         tokens, masks, states, gates, cells, recurrent, *of_input = ctx.saved_tensors
         gate_gradients, states_before = run_backward(
