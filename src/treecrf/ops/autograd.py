@@ -15,9 +15,10 @@ def masked_and_shifted(
     In float32, or float64 when they came so. What was taken has no gradient; it is 0 where there is
     nothing to take, and NaN where the scores that count, or the length, make no sense.
     """
-    if backend_for(arc_scores.device) == "torch":
+    backend = backend_for(arc_scores.device)
+    if backend == "torch":
         return reference.mask_and_shift(arc_scores, lengths, allowed=allowed)
-    arcs, best = _MaskAndShift.apply(arc_scores, lengths, allowed)
+    arcs, best = _MaskAndShift.apply(backend, arc_scores, lengths, allowed)
     return arcs, best
 
 
@@ -25,8 +26,8 @@ class _MaskAndShift(torch.autograd.Function):
     """One pass over the scores; one that counts gets its gradient, the others get 0."""
 
     @staticmethod
-    def forward(ctx, arc_scores, lengths, allowed):  # type: ignore[no-untyped-def]
-        kernels = implementation("masking", arc_scores)
+    def forward(ctx, backend, arc_scores, lengths, allowed):  # type: ignore[no-untyped-def]
+        kernels = module("masking", backend)
         arcs, best = kernels.mask_and_shift(arc_scores, lengths, allowed=allowed)
         ctx.mark_non_differentiable(best)
         ctx.save_for_backward(arcs)
@@ -37,16 +38,17 @@ class _MaskAndShift(torch.autograd.Function):
     def backward(ctx, gradient, _):  # type: ignore[no-untyped-def]
         (arcs,) = ctx.saved_tensors
         counted = torch.where(arcs.detach() > float("-inf"), gradient, 0)
-        return counted.to(ctx.dtype), None, None
+        return None, counted.to(ctx.dtype), None, None
 
 
 def log_partition(
     family: Family, scores: tuple[Tensor, ...], lengths: Tensor, *, multiroot: bool
 ) -> Tensor:
     """log Z `[batch]`, differentiable with respect to every score tensor."""
-    kernels = implementation(family, scores[0])
+    backend = backend_for(scores[0].device)
+    kernels = module(family, backend)
     differentiate = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in scores)
-    if backend_for(scores[0].device) == "torch" or not differentiate:
+    if backend == "torch" or not differentiate:
         value: Tensor = kernels.log_partition(scores[0], lengths, *scores[1:], multiroot=multiroot)
     else:
         value = _LogPartition.apply(family, lengths, multiroot, *scores)

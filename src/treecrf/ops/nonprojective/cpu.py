@@ -14,21 +14,20 @@ from torch import Tensor
 
 from treecrf.ops.nonprojective import kbest, matrix_tree, moderate, mst, sampling
 from treecrf.ops.nonprojective.widefloat import Flags, Floats, Integers
-from treecrf.ops.numba.packing import as_tensor
 from treecrf.ops.numba.threads import run_in_threads
 
 
 def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`."""
     scores, words = _arrays(arc_scores, lengths)
-    return as_tensor(_log_partitions(scores, words, multiroot), arc_scores)
+    return _tensor(_log_partitions(scores, words, multiroot), arc_scores)
 
 
 def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
     scores, words = _arrays(arc_scores, lengths)
     values, probabilities = _log_partitions_and_marginals(scores, words, multiroot)
-    return as_tensor(values, arc_scores), as_tensor(probabilities, arc_scores)
+    return _tensor(values, arc_scores), _tensor(probabilities, arc_scores)
 
 
 def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
@@ -105,6 +104,11 @@ def _log_partitions_and_marginals(
 def _arrays(arc_scores: Tensor, lengths: Tensor) -> tuple[Floats, Integers]:
     scores = np.ascontiguousarray(arc_scores.detach().numpy(), dtype=np.float64)
     return scores, np.ascontiguousarray(lengths.numpy(), dtype=np.int64)
+
+
+def _tensor(values: Floats, like: Tensor) -> Tensor:
+    """A result as a tensor in the dtype of the scores."""
+    return torch.from_numpy(values.astype(like.detach().numpy().dtype, copy=False))
 
 
 def _are_moderate(scores: Floats, words: Integers) -> Flags:

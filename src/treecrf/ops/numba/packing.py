@@ -14,7 +14,6 @@ from treecrf.ops.numba.threads import run_in_threads
 __all__ = [
     "Groups",
     "PackedBatch",
-    "as_tensor",
     "lane_lengths",
     "lane_offsets",
     "most_words",
@@ -36,6 +35,7 @@ class PackedBatch:
         # Conversions are NumPy's: torch would spread them over threads of its own, which then spin
         # on the cores that the kernels are about to use.
         scores = arc_scores.detach().numpy()
+        self.dtype = scores.dtype
         self.sentences, self.tokens = arc_scores.shape[:2]
         self.lengths: Integers = np.ascontiguousarray(lengths.numpy(), dtype=np.int64)
         order = np.argsort(-self.lengths, kind="stable")
@@ -57,10 +57,9 @@ class PackedBatch:
         costs = cost * (self.lengths + 1.0) ** 3
         run_in_threads(kernel, costs.tolist())
 
-
-def as_tensor(values: Floats, like: Tensor) -> Tensor:
-    """A result as a tensor in the dtype of the scores."""
-    return torch.from_numpy(values.astype(like.detach().numpy().dtype, copy=False))
+    def tensor(self, values: Floats) -> Tensor:
+        """A result as a tensor in the dtype of the scores."""
+        return torch.from_numpy(values.astype(self.dtype, copy=False))
 
 
 def uniform_numbers(shape: tuple[int, ...], generator: torch.Generator | None) -> Floats:

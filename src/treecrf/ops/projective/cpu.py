@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from treecrf.ops.numba.lanes import Floats, Integers
-from treecrf.ops.numba.packing import PackedBatch, as_tensor, uniform_numbers
+from treecrf.ops.numba.packing import PackedBatch, uniform_numbers
 from treecrf.ops.projective.decoding import best_trees, random_trees
 from treecrf.ops.projective.inside import inside_outside
 from treecrf.ops.projective.kbest import best_lists
@@ -22,35 +22,28 @@ def log_partition(
     arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor | None = None, *, multiroot: bool
 ) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`."""
-    siblings = _array(sibling_scores)
-    none = None if siblings is None else siblings[:0]
-    return _inside_outside(
-        arc_scores, lengths, siblings, multiroot=multiroot, arcs=np.empty(0), pairs=none
-    )
+    batch, siblings = PackedBatch(arc_scores, lengths), _array(sibling_scores)
+    return _inside_outside(batch, siblings, multiroot=multiroot, arcs=np.empty(0))
 
 
 def marginals(
     arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor | None = None, *, multiroot: bool
 ) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
-    siblings, arcs = _array(sibling_scores), np.zeros(arc_scores.shape)
-    none = None if siblings is None else siblings[:0]
-    value = _inside_outside(
-        arc_scores, lengths, siblings, multiroot=multiroot, arcs=arcs, pairs=none
-    )
-    return value, as_tensor(arcs, arc_scores)
+    batch, siblings = PackedBatch(arc_scores, lengths), _array(sibling_scores)
+    arcs = np.zeros(arc_scores.shape)
+    value = _inside_outside(batch, siblings, multiroot=multiroot, arcs=arcs)
+    return value, batch.tensor(arcs)
 
 
 def sibling_marginals(
     arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor, *, multiroot: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """log Z, arc marginals, and sibling marginals `[batch, dependent, head, sibling]`."""
-    siblings, arcs = sibling_scores.detach().numpy(), np.zeros(arc_scores.shape)
-    pairs = np.zeros(siblings.shape, siblings.dtype)
-    value = _inside_outside(
-        arc_scores, lengths, siblings, multiroot=multiroot, arcs=arcs, pairs=pairs
-    )
-    return value, as_tensor(arcs, arc_scores), torch.from_numpy(pairs)
+    batch, siblings = PackedBatch(arc_scores, lengths), sibling_scores.detach().numpy()
+    arcs, pairs = np.zeros(arc_scores.shape), np.zeros(siblings.shape, siblings.dtype)
+    value = _inside_outside(batch, siblings, multiroot=multiroot, arcs=arcs, pairs=pairs)
+    return value, batch.tensor(arcs), torch.from_numpy(pairs)
 
 
 def argmax(
@@ -60,9 +53,10 @@ def argmax(
     siblings = _array(sibling_scores)
     chance = np.zeros(_decisions(arc_scores, 1, siblings))
     cost = 0.5 if siblings is None else 2.0
-    return _trees(
+    (heads,) = _trees(
         best_trees, arc_scores, lengths, siblings, multiroot=multiroot, chance=chance, cost=cost
-    )[0]
+    )
+    return torch.from_numpy(heads)
 
 
 def topk(
@@ -101,23 +95,24 @@ def sample(
     siblings = _array(sibling_scores)
     chance = uniform_numbers(_decisions(arc_scores, k, siblings), generator)
     cost = k + (2.0 if siblings is None else 5.0)
-    return _trees(
+    heads = _trees(
         random_trees, arc_scores, lengths, siblings, multiroot=multiroot, chance=chance, cost=cost
     )
+    return torch.from_numpy(heads)
 
 
 def _inside_outside(
-    arc_scores: Tensor,
-    lengths: Tensor,
+    batch: PackedBatch,
     siblings: Floats | None,
     *,
     multiroot: bool,
     arcs: Floats,
-    pairs: Floats | None,
+    pairs: Floats | None = None,
 ) -> Tensor:
-    """log Z; fills the marginals of arcs and of pairs of siblings that are not empty."""
-    batch = PackedBatch(arc_scores, lengths)
+    """log Z; fills the marginals of arcs, unless empty, and of pairs of siblings, if given."""
     value = np.empty(batch.sentences)
+    if pairs is None and siblings is not None:
+        pairs = siblings[:0]
     batch.run(
         lambda groups: inside_outside(
             batch.arc_scores,
@@ -132,7 +127,7 @@ def _inside_outside(
         ),
         cost=2.5 if siblings is None else 10.0,
     )
-    return as_tensor(value, arc_scores)
+    return batch.tensor(value)
 
 
 def _trees(
@@ -144,7 +139,7 @@ def _trees(
     multiroot: bool,
     chance: Floats,
     cost: float,
-) -> Tensor:
+) -> Integers:
     """Heads `[draw, batch, N]` of a tree for each draw."""
     batch = PackedBatch(arc_scores, lengths)
     heads: Integers = np.full((len(chance), batch.sentences, batch.tokens), -1)
@@ -153,7 +148,7 @@ def _trees(
         lambda groups: kernel(arcs, flat, words, groups, tokens, multiroot, chance, heads),
         cost=cost,
     )
-    return torch.from_numpy(heads)
+    return heads
 
 
 def _decisions(arc_scores: Tensor, draws: int, siblings: Floats | None) -> tuple[int, int, int]:
