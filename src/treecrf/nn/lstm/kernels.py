@@ -22,7 +22,7 @@ from treecrf.ops.triton.fused import INTERPRETED, read_counter, team_options
 
 __all__ = ["run_backward", "run_forward"]
 
-# Arguments whose value a kernel is not compiled for, as in `ops.fused`.
+# Arguments whose value a kernel is not compiled for, as in `ops.triton.fused`.
 SIZES = ["tokens", "sentences", "steps", "first_step", "last_step", "team", "teams"]
 
 
