@@ -108,10 +108,10 @@ def measure(work: str, count: int) -> dict[str, float]:
 
 
 def _measure_training(folder: Path, sentences: int) -> dict[str, float]:
+    from treecrf.demo import generate_treebank
     from treecrf.parser import load_config, set_up
     from treecrf.parser.train import train
     from treecrf.treebank import write_conllu
-    from treecrf.treebank.generator import generate_treebank
 
     for seed, name in enumerate(("train", "dev")):
         write_conllu(generate_treebank(sentences, seed=seed), folder / f"{name}.conllu")

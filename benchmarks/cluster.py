@@ -16,10 +16,10 @@ import uuid
 from pathlib import Path
 
 from benchmarks.report import machine, print_table, write_json
+from treecrf.demo import generate_treebank
 from treecrf.parser import load
 from treecrf.parser.files import FileOptions, parse_file
 from treecrf.treebank import write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 # One thread in each process: sums in another order have other last digits.
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}

@@ -20,12 +20,12 @@ import torch
 import treecrf
 from benchmarks.report import print_table, write_json
 from benchmarks.timing import machine
+from treecrf.demo import generate_treebank
 from treecrf.integrations.onnx.export import export_onnx
 from treecrf.integrations.onnx.runtime import load_onnx
 from treecrf.parser import Parser, load_config, set_up
 from treecrf.parser.train import train
 from treecrf.treebank import Sentence, read_conllu, write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 
 def main() -> None:

@@ -15,11 +15,11 @@ import torch
 
 from benchmarks.report import print_table, write_json
 from benchmarks.timing import machine
+from treecrf.demo import generate_treebank
 from treecrf.segment import Segmenter, SegmenterConfig, rebuild_text, train_segmenter
 from treecrf.segment.corpus import raw_sentences, raw_text
 from treecrf.segment.scoring import Gold
 from treecrf.treebank import read_conllu
-from treecrf.treebank.generator import generate_treebank
 
 
 def main() -> None:

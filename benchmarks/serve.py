@@ -28,8 +28,8 @@ from typing import Any
 
 from benchmarks.report import machine, print_table, write_json
 from benchmarks.stream import resident_mib
+from treecrf.demo import generate_treebank
 from treecrf.treebank import Sentence, read_conllu, write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 # Of the throughput of the parser alone, at least.
 _LEAST_SHARE = 0.7

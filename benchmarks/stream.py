@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import IO
 
 from benchmarks.report import machine, print_table, write_json
+from treecrf.demo import generate_treebank
 from treecrf.treebank import write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 # What the process may gain after the first quarter of the stream: the allocator's play.
 ALLOWED_GROWTH = 1.05

@@ -4,8 +4,8 @@ import pytest
 
 from benchmarks.parser import Row, rows_without_files
 from benchmarks.text import check_same_trees
+from treecrf.demo import generate_treebank
 from treecrf.treebank import Sentence
-from treecrf.treebank.generator import generate_treebank
 
 
 def moved(sentence: Sentence) -> Sentence:

@@ -17,10 +17,10 @@ from benchmarks.ops import Row, measure, print_rows
 from benchmarks.stages import Stages
 from tests.parser.models import VOCABULARY, random_scorer, with_loss
 from tests.segment.texts import untrained
+from treecrf.demo import generate_treebank
 from treecrf.nn.int8.linear import has_byte_products
 from treecrf.parser import Parser
 from treecrf.treebank import write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "treebank" / "data" / "golden.conllu"

@@ -14,9 +14,9 @@ import pytest
 
 from tests.cli.running import COMMAND, ENVIRONMENT, misuse, problem, treecrf
 from treecrf.cli.corpus import tell_problems
+from treecrf.demo import generate_treebank
 from treecrf.parser import ParserError
 from treecrf.treebank import write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 PATIENCE = 180  # seconds: on a busy machine everything takes long
 

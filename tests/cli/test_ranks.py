@@ -14,8 +14,8 @@ import pytest
 from tests.cli.conftest import Make
 from tests.cli.running import ENVIRONMENT, treecrf
 from tests.cli.test_resume import log_of
+from treecrf.demo import generate_treebank
 from treecrf.treebank import write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 # A place to meet that is free: several tests may run at once.
 TORCHRUN = [

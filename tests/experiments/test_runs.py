@@ -25,10 +25,10 @@ from experiments.systems import LOC
 from experiments.treebanks import open_treebank
 from experiments.worker import carry_out
 from tests.experiments.toys import OPTIONS, make_treebank
+from treecrf.demo import generate_treebank
 from treecrf.parser import Config, load_config
 from treecrf.parser.checkpoint import CHECKPOINT, LOG
 from treecrf.treebank import write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 ROOT = Path(__file__).parent.parent.parent
 TINY = load_config("tiny")

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from treecrf.demo import generate_treebank
 from treecrf.treebank import write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 Main = Callable[[list[str]], int]
 

@@ -15,6 +15,7 @@ from tests.parser.folders import VECTORS, WITH_VECTORS, parser_of
 from tests.parser.models import LOSSES, batch_of, random_scorer, sentences_of, with_loss
 from tests.parser.test_transformer import bert, config_for, roberta, trained  # noqa: F401
 from tests.parser.test_transformer import treebank as small_treebank  # noqa: F401
+from treecrf.demo import generate_treebank
 from treecrf.integrations.onnx.export import TOLERANCE, export_onnx, largest_difference
 from treecrf.integrations.onnx.network import scorer_graph
 from treecrf.integrations.onnx.runtime import FORMAT, GraphScorer, load_onnx
@@ -23,7 +24,6 @@ from treecrf.parser.batch import Batch, make_batch
 from treecrf.parser.encoding import encode
 from treecrf.parser.model import Scorer
 from treecrf.treebank import Sentence, read_conllu, write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 PROPERTIES = {"format": FORMAT, "digest": ""}
 

@@ -12,10 +12,10 @@ from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 
 from tests.parser.models import SMALL, VOCABULARY, random_parser
+from treecrf.demo import generate_treebank
 from treecrf.integrations.spacy import TreeCRFComponent
 from treecrf.integrations.spacy_noun_chunks import noun_chunks
 from treecrf.parser import Parser, ParserError
-from treecrf.treebank.generator import generate_treebank
 
 TEXT = "Anna saw the garden. The dog that she knows slept in it."
 

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 import treecrf
+from treecrf.demo import generate_treebank
 from treecrf.nn.int8.lstm import ByteLSTM
 from treecrf.parser import Parser, gathering, predict, set_up
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.train import train
 from treecrf.treebank import Sentence, write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 
 @pytest.fixture(scope="module")

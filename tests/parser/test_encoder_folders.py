@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 import treecrf
 from tests.parser.encoders import config_for, make_bert, make_roberta
 from tests.parser.test_setup import set_up_in
+from treecrf.demo import generate_treebank
 from treecrf.parser.checkpoint import model_digest
 from treecrf.parser.errors import ParserError
 from treecrf.parser.presets import PRESETS
@@ -18,7 +19,6 @@ from treecrf.parser.pretrained import load_pretrained
 from treecrf.parser.setup import base_config
 from treecrf.parser.train import train
 from treecrf.treebank import write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 pytest.importorskip("transformers")
 pytest.importorskip("tokenizers")

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from tests.parser.models import SMALL, VOCABULARY, random_scorer
+from treecrf.demo import generate_treebank
 from treecrf.parser import ParserError, load
 from treecrf.parser.checkpoint import load_weights, save_weights
 from treecrf.parser.config import Config
@@ -25,7 +26,6 @@ from treecrf.parser.train import Training, train
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment import SegmenterConfig, train_segmenter
 from treecrf.treebank import Sentence, read_conllu, write_conllu
-from treecrf.treebank.generator import generate_treebank
 from treecrf.treebank.pseudoprojective import is_lifted
 
 PSEUDO = replace(SMALL, loss="crf", nonprojective="pseudo", epochs=1)

@@ -10,13 +10,13 @@ import treecrf
 from tests.parser.encoders import KINDS, config_for, make_bert, make_encoder
 from tests.parser.models import SMALL, random_scorer
 from tests.parser.test_setup import set_up_in
+from treecrf.demo import generate_treebank
 from treecrf.parser.errors import ParserError
 from treecrf.parser.optimisation import Optimisation
 from treecrf.parser.pretrained import fetch, load_pretrained
 from treecrf.parser.setup import base_config
 from treecrf.parser.train import Training, train
 from treecrf.treebank import write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("tokenizers")

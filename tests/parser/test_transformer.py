@@ -11,6 +11,7 @@ from safetensors.torch import save_file
 
 import treecrf
 from tests.parser.encoders import config_for, make_bert, make_roberta
+from treecrf.demo import generate_treebank
 from treecrf.nn.int8.linear import ByteLinear
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
@@ -18,7 +19,6 @@ from treecrf.parser.presets import PRESETS
 from treecrf.parser.setup import set_up
 from treecrf.parser.train import train
 from treecrf.treebank import write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("tokenizers")

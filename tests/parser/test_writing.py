@@ -7,12 +7,12 @@ import pytest
 
 from tests.parser.models import SMALL, random_parser
 from tests.test_locks import held_by_another
+from treecrf.demo import generate_treebank
 from treecrf.parser import ParserError, load
 from treecrf.parser.setup import set_up
 from treecrf.parser.train import train
 from treecrf.segment import SegmenterConfig, SegmentError, train_segmenter
 from treecrf.treebank import write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 CONFIG = replace(SMALL, epochs=1)
 

@@ -7,12 +7,12 @@ from itertools import pairwise
 import numpy as np
 import torch
 
+from treecrf.demo import generate_treebank
 from treecrf.segment import Segmenter, SegmenterConfig, train_segmenter
 from treecrf.segment.characters import Alphabet, CharacterClass
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.network import CharacterNetwork
 from treecrf.treebank import Multiword, Sentence, Token
-from treecrf.treebank.generator import generate_treebank
 
 TINY = SegmenterConfig(
     character_size=16,

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page
 
 from tests.enumeration import all_trees
 from tests.serve.browsing import open_page
+from treecrf.demo import generate_treebank
 from treecrf.serve.app import STATIC
-from treecrf.treebank.generator import generate_treebank
 from treecrf.treebank.layout import lay_out
 from treecrf.treebank.trees import is_projective
 

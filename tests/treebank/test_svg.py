@@ -10,8 +10,8 @@ from xml.etree import ElementTree
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treecrf.demo import generate_treebank
 from treecrf.treebank import Sentence, Token, read_conllu, sentences_to_svg, to_svg
-from treecrf.treebank.generator import generate_treebank
 from treecrf.treebank.probs import certainty
 
 ROOT = Path(__file__).parent.parent.parent

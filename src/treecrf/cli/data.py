@@ -243,7 +243,7 @@ def generate(
     ] = 0.0,
 ) -> None:
     """Make up a treebank of English-like sentences, to train and try parsers on."""
-    from treecrf.treebank.generator import generate_treebank
+    from treecrf.demo import generate_treebank
 
     _write(generate_treebank(sentences, seed=seed, crossing=crossing), out)
 

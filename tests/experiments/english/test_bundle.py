@@ -10,13 +10,13 @@ from safetensors.torch import save_file
 
 import treecrf
 from experiments.english import bundle, hold_out, reliability
+from treecrf.demo import generate_treebank
 from treecrf.nn.transformer import BertEncoder, BertShape
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.setup import set_up
 from treecrf.parser.train import train
 from treecrf.segment import SegmenterConfig, train_segmenter
 from treecrf.treebank import read_conllu, write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz.,?'"
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[unused1]", "ж", *LETTERS]

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from experiments.english import segmenter
+from treecrf.demo import generate_treebank
 from treecrf.segment import Segmenter
 from treecrf.treebank import write_conllu
-from treecrf.treebank.generator import generate_treebank
 
 
 def test_a_segmenter_is_trained_and_saved(
