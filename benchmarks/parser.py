@@ -30,7 +30,7 @@ from treecrf.parser.files import FileOptions
 from treecrf.parser.train import Epoch, train
 from treecrf.parser.workers import parse_with_workers
 from treecrf.treebank import read_conllu, write_conllu
-from treecrf.treebank.files import open_target
+from treecrf.treebank.files.streams import open_target
 from treecrf.treebank.trees import is_projective, is_tree
 
 PAPER_BATCH_TOKENS = 5000

@@ -25,7 +25,7 @@ from treecrf.parser.workers import parse_with_workers
 from treecrf.segment import rebuild_text, segmenter
 from treecrf.segment.corpus import raw_sentences, raw_text
 from treecrf.treebank import Sentence, evaluate_conll18, read_conllu
-from treecrf.treebank.files import open_target
+from treecrf.treebank.files.streams import open_target
 
 LEAST_AGREEMENT = 0.998  # share of the heads: devices and shapes of batches round differently
 

@@ -11,7 +11,7 @@ from experiments.systems import LOC, System
 from experiments.tables import markdown, measure_rows
 from experiments.treebanks import Split
 from treecrf.parser.config import Config
-from treecrf.treebank.counts import Counts
+from treecrf.treebank.metrics.counts import Counts
 
 __all__ = [
     "Measures",

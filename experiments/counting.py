@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from treecrf.treebank import Sentence
-from treecrf.treebank.counts import Counts, count_sentence, scored_words
-from treecrf.treebank.options import Punctuation
-from treecrf.treebank.pairing import pair_sentences
-from treecrf.treebank.punctuation import punctuation
+from treecrf.treebank.metrics.counts import Counts, count_sentence, scored_words
+from treecrf.treebank.metrics.options import Punctuation
+from treecrf.treebank.metrics.pairing import pair_sentences
+from treecrf.treebank.metrics.punctuation import punctuation
 
 __all__ = ["count_parses", "pack_gold", "pack_system", "unpack"]
 

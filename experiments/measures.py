@@ -7,8 +7,8 @@ from itertools import chain
 from statistics import fmean, stdev
 from typing import Any
 
-from treecrf.treebank.counts import Counts
-from treecrf.treebank.significance import compare_counts
+from treecrf.treebank.metrics.counts import Counts
+from treecrf.treebank.metrics.significance import compare_counts
 
 __all__ = ["Measure", "mark", "measure", "percentages", "strict_note"]
 

@@ -15,7 +15,7 @@ from experiments.treebanks import Split
 from treecrf.parser import ParserError, checkpoint, load_config
 from treecrf.parser.config import Config
 from treecrf.parser.options import Decoder
-from treecrf.treebank.counts import Counts
+from treecrf.treebank.metrics.counts import Counts
 
 __all__ = ["Parses", "Result", "Store", "read_epochs"]
 

@@ -15,7 +15,7 @@ from experiments.reports import SIGNIFICANCE, publish
 from experiments.systems import CRF, CRF2O, LOC, LOC_MST
 from experiments.tables import markdown, measure_rows
 from experiments.treebanks import Treebank, shared_split
-from treecrf.treebank.counts import Counts
+from treecrf.treebank.metrics.counts import Counts
 
 SYSTEMS = (LOC_MST, LOC, CRF, CRF2O)
 AVERAGE = "Avg."

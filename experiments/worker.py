@@ -28,9 +28,9 @@ from treecrf.parser.options import Decoder
 from treecrf.parser.train import Epoch, train
 from treecrf.segment.errors import SegmentError
 from treecrf.treebank import TreebankError, read_conllu, write_conllu
-from treecrf.treebank.counts import Counts
-from treecrf.treebank.files import File
+from treecrf.treebank.files.streams import File
 from treecrf.treebank.mask import keep_sentences, mask_dependencies
+from treecrf.treebank.metrics.counts import Counts
 
 __all__ = ["USER_ERRORS", "carry_out"]
 

@@ -16,7 +16,7 @@ import pytest
 from treecrf.atomic import beside, open_replacing, remove_temporary, replace_file
 from treecrf.parser.replacing import replacing
 from treecrf.treebank import Sentence, read_conllu, write_conllu
-from treecrf.treebank.files import open_target
+from treecrf.treebank.files.streams import open_target
 
 # Opens a file as the library does, says so, and waits to be ended.
 WRITER = (

@@ -15,7 +15,7 @@ from experiments import plots
 from experiments.english.command import run_command
 from treecrf.parser import load
 from treecrf.treebank import Sentence, read_conllu
-from treecrf.treebank.calibration import (
+from treecrf.treebank.metrics.calibration import (
     Bin,
     expected_calibration_error,
     head_outcomes,

@@ -5,7 +5,11 @@ from collections.abc import Sequence
 from treecrf.parser import Parser
 from treecrf.segment.corpus import raw_sentences, raw_text
 from treecrf.treebank import Sentence, evaluate_conll18
-from treecrf.treebank.calibration import expected_calibration_error, head_outcomes, reliability
+from treecrf.treebank.metrics.calibration import (
+    expected_calibration_error,
+    head_outcomes,
+    reliability,
+)
 
 __all__ = ["GOLD_WORDS", "RAW_TEXT", "calibration_error", "gold_word_scores", "raw_text_scores"]
 

@@ -12,8 +12,8 @@ from experiments.partial import read_shares
 from experiments.tables import cell, markdown, measure_rows
 from tests.treebank.strategies import parses
 from treecrf.treebank import Sentence, compare, evaluate
-from treecrf.treebank.counts import Counts
-from treecrf.treebank.options import Punctuation
+from treecrf.treebank.metrics.counts import Counts
+from treecrf.treebank.metrics.options import Punctuation
 
 
 def counts_of(right: list[int], *, words: int = 10) -> list[Counts]:

@@ -7,7 +7,7 @@ import pytest
 from tests.parser.models import random_parser, with_loss
 from treecrf.parser import files as module
 from treecrf.parser.files import FileOptions, read_input
-from treecrf.treebank.documents import Document
+from treecrf.treebank.files.documents import Document
 
 
 @pytest.mark.parametrize(

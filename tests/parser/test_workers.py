@@ -17,7 +17,8 @@ from treecrf.parser import workers as module
 from treecrf.parser.errors import ParserError
 from treecrf.parser.files import FileOptions
 from treecrf.parser.workers import parse_with_workers
-from treecrf.treebank import Sentence, TreebankError, files, read_conllu, write_conllu
+from treecrf.treebank import Sentence, TreebankError, read_conllu, write_conllu
+from treecrf.treebank.files.streams import streams as files
 from treecrf.treebank.probs import with_written_probs
 
 CONFIG = replace(SMALL, loss="crf")

@@ -13,7 +13,7 @@ from tests.enumeration import all_trees
 from tests.serve.browsing import open_page
 from treecrf.demo import generate_treebank
 from treecrf.serve.app import STATIC
-from treecrf.treebank.layout import lay_out
+from treecrf.treebank.drawing.layout import lay_out
 from treecrf.treebank.trees import is_projective
 
 LAY_OUT = """async ([source, cases]) => {

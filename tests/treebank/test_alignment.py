@@ -17,7 +17,7 @@ from treecrf.treebank import (
     evaluate_conll18,
     read_conllu,
 )
-from treecrf.treebank.alignment import Text, align
+from treecrf.treebank.metrics.alignment import Text, align
 
 METRICS = (
     *("Tokens", "Sentences", "Words", "UPOS", "XPOS", "UFeats", "AllTags"),

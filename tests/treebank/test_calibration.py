@@ -3,7 +3,7 @@
 import pytest
 
 from treecrf.treebank import Sentence
-from treecrf.treebank.calibration import (
+from treecrf.treebank.metrics.calibration import (
     Bin,
     expected_calibration_error,
     head_outcomes,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from treecrf.treebank import TreebankError
-from treecrf.treebank.documents import Document, DocumentFile, document_file, read_documents
+from treecrf.treebank.files.documents import Document, DocumentFile, document_file, read_documents
 
 RECORDS = [{"id": "a 1", "text": "A dog."}, {"text": ""}, {"id": 7, "text": "Zwei\nZeilen"}]
 EXPECTED = [Document("A dog.", "a 1"), Document("", None), Document("Zwei\nZeilen", "7")]
@@ -103,7 +103,7 @@ def test_without_pyarrow_the_extra_is_named(tmp_path: Path) -> None:
     code = (
         "import sys; sys.modules['pyarrow'] = None\n"
         "from treecrf.extras import MissingExtraError\n"
-        "from treecrf.treebank.documents import read_documents\n"
+        "from treecrf.treebank.files.documents import read_documents\n"
         "try: list(read_documents(sys.argv[1], kind='parquet'))\n"
         "except MissingExtraError as error: print(error)"
     )

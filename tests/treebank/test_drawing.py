@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treebank.strategies import trees
-from treecrf.treebank.drawing import draw_arcs
+from treecrf.treebank.drawing.terminal import draw_arcs
 from treecrf.treebank.trees import is_tree
 
 UP, DOWN = "│├└┴┼", "│├┌┬┼"

@@ -17,9 +17,9 @@ from treecrf.treebank import (
     read_sentences,
     write_conllu,
 )
-from treecrf.treebank.conllu import check_conllu
-from treecrf.treebank.drawing import draw_arcs
-from treecrf.treebank.formats import Columns
+from treecrf.treebank.drawing.terminal import draw_arcs
+from treecrf.treebank.files.conllu import check_conllu
+from treecrf.treebank.files.conllx import Columns
 from treecrf.treebank.mask import mask_dependencies
 from treecrf.treebank.pseudoprojective import deproject, project
 from treecrf.treebank.statistics import count

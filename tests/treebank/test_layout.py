@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.treebank.strategies import trees
-from treecrf.treebank.layout import Arc, Layout, lay_out
+from treecrf.treebank.drawing.layout import Arc, Layout, lay_out
 from treecrf.treebank.trees import is_projective, is_tree
 
 Line = tuple[tuple[int, int], tuple[int, int]]

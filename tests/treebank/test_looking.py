@@ -8,7 +8,7 @@ from queue import SimpleQueue
 
 import pytest
 
-from treecrf.treebank.plain import Input, look_at
+from treecrf.treebank.files.text import Input, look_at
 
 ROW = b"1\tI\t_\t_\t_\t_\t_\t_\t_\t_\n"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from treecrf.treebank import TreebankError, read_conllu
-from treecrf.treebank.conllu import check_conllu
+from treecrf.treebank.files.conllu import check_conllu
 
 
 def line(number: str, head: str = "0", *, form: str = "w") -> str:

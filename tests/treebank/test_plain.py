@@ -13,8 +13,8 @@ from hypothesis import given
 
 from tests.treebank.strategies import files
 from treecrf.treebank import Sentence, TreebankError, read_conllu, read_sentences, read_tokens
-from treecrf.treebank.files import File, open_source
-from treecrf.treebank.plain import look_at, read_text
+from treecrf.treebank.files.streams import File, open_source
+from treecrf.treebank.files.text import look_at, read_text
 
 Reader = Callable[[File], Iterator[Sentence]]
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 
 from tests.treebank.strategies import parses
 from treecrf.treebank import Sentence, TreebankError, compare, evaluate
-from treecrf.treebank import significance as module
-from treecrf.treebank.counts import Counts
-from treecrf.treebank.significance import compare_counts
+from treecrf.treebank.metrics.attachment import significance as module
+from treecrf.treebank.metrics.counts import Counts
+from treecrf.treebank.metrics.significance import compare_counts
 
 METRICS = ("UAS", "LAS", "UCM", "LCM", "SIB")
 

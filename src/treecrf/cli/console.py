@@ -104,7 +104,7 @@ def _draw_tree(sentence: "Sentence", console: "Console") -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from treecrf.treebank.drawing import draw_arcs
+    from treecrf.treebank.drawing.terminal import draw_arcs
     from treecrf.treebank.probs import certainty, head_probs, heading
 
     def shown(text: str, style: str) -> Text:

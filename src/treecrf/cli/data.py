@@ -10,7 +10,7 @@ from treecrf.cli.terminal import say
 
 if TYPE_CHECKING:
     from treecrf.treebank import Sentence
-    from treecrf.treebank.formats import Format
+    from treecrf.treebank.files.conllx import Format
     from treecrf.treebank.statistics import Statistics
 
 __all__ = ["app"]
@@ -103,7 +103,7 @@ def validate(
     """
     from treecrf.cli.console import counted, print_json, track
     from treecrf.treebank import TreebankError
-    from treecrf.treebank.conllu import check_conllu
+    from treecrf.treebank.files.conllu import check_conllu
 
     sentences = words = 0
     problems: list[TreebankError] = []

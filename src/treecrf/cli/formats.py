@@ -29,14 +29,14 @@ def write_trees(sentences: "Iterable[Sentence]", output: str, *, format: OutputF
 
             write_conllu(sentences, output)
         case "json":
-            from treecrf.treebank.json_lines import write_json
+            from treecrf.treebank.files.json_lines import write_json
 
             write_json(sentences, output)
         case "tree":
             _write_drawings(sentences, output)
         case "svg":
-            from treecrf.treebank.files import open_target
-            from treecrf.treebank.svg import sentences_to_svg
+            from treecrf.treebank.drawing.svg import sentences_to_svg
+            from treecrf.treebank.files.streams import open_target
 
             with open_target(output) as write:
                 write(sentences_to_svg(sentences))
@@ -44,7 +44,7 @@ def write_trees(sentences: "Iterable[Sentence]", output: str, *, format: OutputF
 
 def _write_drawings(sentences: "Iterable[Sentence]", output: str) -> None:
     from treecrf.cli.console import print_tree, tree_text
-    from treecrf.treebank.files import open_target
+    from treecrf.treebank.files.streams import open_target
 
     if output == "-":  # with colours where there are any, and in the encoding that it has
         for number, sentence in enumerate(sentences):

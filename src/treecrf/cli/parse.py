@@ -213,7 +213,7 @@ def _check_local(files: list[str], text: str | None, *, input: str, output: str)
 
 def _text_file(text: str) -> StringIO:
     """The text of a command line as a file, and an error where that is not UTF-8."""
-    from treecrf.treebank.files import decode
+    from treecrf.treebank.files.streams import decode
 
     # What is not UTF-8 comes as half characters, which stand for bytes.
     file = StringIO(decode(text.encode(errors="surrogateescape"), "--text", 1))
@@ -242,7 +242,7 @@ def _parse_here(
 
 def _workers_take(file: str, options: "FileOptions", format: OutputFormat) -> bool:
     """Whether other processes can read and write this."""
-    from treecrf.treebank.documents import document_file
+    from treecrf.treebank.files.documents import document_file
 
     kind = document_file(file) if options.input == "auto" else options.input
     return kind not in ("jsonl", "parquet") and options.topk is None and format == "conllu"
@@ -253,7 +253,7 @@ def _parse_with_workers(
 ) -> None:
     from treecrf.cli.console import track
     from treecrf.parser.workers import parse_with_workers
-    from treecrf.treebank.files import open_target
+    from treecrf.treebank.files.streams import open_target
 
     pieces = parse_with_workers(parser, file, options, workers=workers)
     with open_target(output) as write:

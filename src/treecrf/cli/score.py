@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treecrf.cli.terminal import say
-from treecrf.treebank.options import By, Punctuation, Subtypes
+from treecrf.treebank.metrics.options import By, Punctuation, Subtypes
 
 if TYPE_CHECKING:
-    from treecrf.treebank.metrics import Evaluation
-    from treecrf.treebank.scores import Score
+    from treecrf.treebank.metrics.attachment import Evaluation
+    from treecrf.treebank.metrics.scores import Score
 
 __all__ = ["check_one_stdin", "percent", "print_evaluation", "score"]
 
@@ -152,7 +152,7 @@ def _figures(scores: "dict[str, Score]", by: By) -> Iterator[str]:
 def _print_conll18(gold: str, system: str, *, json: bool) -> None:
     from treecrf.cli.console import print_json, print_table
     from treecrf.treebank import TreebankError, evaluate_conll18
-    from treecrf.treebank.metrics import scores_to_dict
+    from treecrf.treebank.metrics.attachment import scores_to_dict
 
     scores = evaluate_conll18(gold, system)
     if not scores["Sentences"].gold:

@@ -14,7 +14,7 @@ from treecrf.parser.options import (
     Schedule,
     Tags,
 )
-from treecrf.treebank.options import Punctuation
+from treecrf.treebank.metrics.options import Punctuation
 from treecrf.treebank.pseudoprojective import Encoding
 
 __all__ = ["ARCHITECTURE", "Config"]

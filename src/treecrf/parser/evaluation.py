@@ -16,8 +16,8 @@ from treecrf.parser.ranks import ALONE, Ranks
 from treecrf.parser.trees import TreeNamer
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
-from treecrf.treebank.options import Punctuation
-from treecrf.treebank.punctuation import punctuation
+from treecrf.treebank.metrics.options import Punctuation
+from treecrf.treebank.metrics.punctuation import punctuation
 
 __all__ = ["DevSet", "Scores"]
 

@@ -9,9 +9,9 @@ from treecrf.parser.assigning import RANK
 from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Decoder, InputKind
 from treecrf.treebank import Sentence
-from treecrf.treebank.documents import Document, document_file, read_documents
-from treecrf.treebank.files import File, open_source, read_chunks
-from treecrf.treebank.plain import look_at, parse_input, read_tokens, text_pieces
+from treecrf.treebank.files.documents import Document, document_file, read_documents
+from treecrf.treebank.files.streams import File, open_source, read_chunks
+from treecrf.treebank.files.text import look_at, parse_input, read_tokens, text_pieces
 from treecrf.treebank.probs import with_written_probs
 
 if TYPE_CHECKING:

@@ -27,8 +27,8 @@ from treecrf.parser.vocab import Vocabulary, build_vocabulary
 from treecrf.parser.writing import check_is_folder
 from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.treebank import Sentence, read_conllu
-from treecrf.treebank.files import File
-from treecrf.treebank.punctuation import punctuation
+from treecrf.treebank.files.streams import File
+from treecrf.treebank.metrics.punctuation import punctuation
 
 __all__ = ["base_config", "merged_config", "set_up"]
 

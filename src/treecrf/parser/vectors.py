@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from treecrf.parser.errors import ParserError
-from treecrf.treebank.files import File, decode, open_source, read_chunks, read_lines
+from treecrf.treebank.files.streams import File, decode, open_source, read_chunks, read_lines
 
 __all__ = ["read_vectors"]
 

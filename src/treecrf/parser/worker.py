@@ -18,7 +18,7 @@ from treecrf.segment.corpus import Joins
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.scored import ScoredText, assemble
 from treecrf.treebank import Sentence, TreebankError
-from treecrf.treebank.plain import Input, parse_input
+from treecrf.treebank.files.text import Input, parse_input
 from treecrf.treebank.probs import with_written_probs
 
 __all__ = ["FileJob", "Numbers", "Piece", "serve"]

@@ -27,8 +27,8 @@ from treecrf.parser.predict import Parser
 from treecrf.parser.stopping import submit
 from treecrf.parser.worker import FileJob, Numbers, Piece
 from treecrf.segment.scored import ScoredText, cut_scored
-from treecrf.treebank.files import File, next_chunk, open_source, read_chunks
-from treecrf.treebank.plain import Input, text_pieces
+from treecrf.treebank.files.streams import File, next_chunk, open_source, read_chunks
+from treecrf.treebank.files.text import Input, text_pieces
 
 __all__ = ["parse_with_workers"]
 

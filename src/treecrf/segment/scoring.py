@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from treecrf.treebank import Score, Sentence
-from treecrf.treebank.alignment import Text, align, check_same_text
+from treecrf.treebank.metrics.alignment import Text, align, check_same_text
 
 __all__ = ["Gold", "SegmentationScores"]
 

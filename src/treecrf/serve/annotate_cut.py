@@ -14,9 +14,15 @@ from treecrf.parser.files import FileOptions, look_into, read_input
 from treecrf.parser.options import InputKind
 from treecrf.serve.annotate_store import SentenceStore
 from treecrf.treebank import Sentence, TreebankError
-from treecrf.treebank.documents import document_file
-from treecrf.treebank.files import open_source, open_target, read_chunks, read_piece, rejoined
-from treecrf.treebank.plain import parse_input
+from treecrf.treebank.files.documents import document_file
+from treecrf.treebank.files.streams import (
+    open_source,
+    open_target,
+    read_chunks,
+    read_piece,
+    rejoined,
+)
+from treecrf.treebank.files.text import parse_input
 
 if TYPE_CHECKING:
     from treecrf.parser import Parser

@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 from treecrf.atomic import remove_temporary
 from treecrf.serve.annotate_lock import FileLock
 from treecrf.treebank import Sentence, TreebankError, read_conllu
-from treecrf.treebank.files import open_target
+from treecrf.treebank.files.streams import open_target
 from treecrf.treebank.probs import without_probs
 
 __all__ = ["OPEN", "Annotations", "Record", "State"]

@@ -5,7 +5,7 @@ import tempfile
 from array import array
 
 from treecrf.treebank import Sentence
-from treecrf.treebank.plain import parse_input
+from treecrf.treebank.files.text import parse_input
 
 __all__ = ["SentenceStore"]
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from treecrf.serve.errors import ServeError
 from treecrf.treebank import Multiword, Sentence, Token, TreebankError
-from treecrf.treebank.conllu import parse_chunks
-from treecrf.treebank.files import read_chunks
+from treecrf.treebank.files.conllu import parse_chunks
+from treecrf.treebank.files.streams import read_chunks
 from treecrf.treebank.tokens import joined_forms, token_range
 
 __all__ = ["INPUTS", "OUTPUTS", "Writer", "join_sentences", "read_input"]

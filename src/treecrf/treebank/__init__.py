@@ -4,15 +4,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from treecrf.treebank.conll18 import evaluate_conll18
-    from treecrf.treebank.conllu import read_conllu, write_conllu
+    from treecrf.treebank.drawing.svg import sentences_to_svg, to_svg
     from treecrf.treebank.errors import TreebankError
-    from treecrf.treebank.metrics import Evaluation, evaluate
-    from treecrf.treebank.plain import read_sentences, read_tokens
-    from treecrf.treebank.scores import Score
+    from treecrf.treebank.files.conllu import read_conllu, write_conllu
+    from treecrf.treebank.files.text import read_sentences, read_tokens
+    from treecrf.treebank.metrics.attachment import Evaluation, evaluate
+    from treecrf.treebank.metrics.conll18 import evaluate_conll18
+    from treecrf.treebank.metrics.scores import Score
+    from treecrf.treebank.metrics.significance import Comparison, Difference, compare
     from treecrf.treebank.sentence import Sentence
-    from treecrf.treebank.significance import Comparison, Difference, compare
-    from treecrf.treebank.svg import sentences_to_svg, to_svg
     from treecrf.treebank.tokens import EmptyNode, Multiword, Token
 
 __all__ = [

@@ -1,5 +1,5 @@
 // Where words and arcs go when a tree is drawn above its words: the layout of the pictures that
-// `treecrf parse --format svg` draws, in the same steps (treebank/layout.py).
+// `treecrf parse --format svg` draws, in the same steps (treebank/drawing/layout.py).
 //
 // An arc leaves and meets words at ports, which stand side by side so that nested arcs nest: arcs to
 // the left first, the shortest first, then the root's, then arcs to the right, the longest first.

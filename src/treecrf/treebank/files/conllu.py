@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Iterator
 
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.files import (
+from treecrf.treebank.files.conllu_sentence import parse_sentence
+from treecrf.treebank.files.conllx import Columns, Format, as_conllu, find_format, to_format
+from treecrf.treebank.files.streams import (
     File,
     decode,
     open_source,
@@ -11,8 +13,6 @@ from treecrf.treebank.files import (
     read_blocks,
     read_chunks,
 )
-from treecrf.treebank.formats import Columns, Format, as_conllu, find_format, to_format
-from treecrf.treebank.parsing import parse_sentence
 from treecrf.treebank.sentence import Sentence
 
 __all__ = ["check_conllu", "parse_chunks", "read_conllu", "write_conllu"]

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
 from typing import IO, cast
 
-from treecrf.treebank.conllu import read_conllu
 from treecrf.treebank.errors import TreebankError
+from treecrf.treebank.files.conllu import read_conllu
 from treecrf.treebank.sentence import Sentence
 
 __all__ = ["Treebank", "pair_sentences", "sentences_of"]

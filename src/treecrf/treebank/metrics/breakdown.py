@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from treecrf.treebank.counts import NO_DISTANCE, ROOT_DISTANCE, ScoredWord
-from treecrf.treebank.scores import Score
+from treecrf.treebank.metrics.counts import NO_DISTANCE, ROOT_DISTANCE, ScoredWord
+from treecrf.treebank.metrics.scores import Score
 
 __all__ = ["Breakdown", "by_distance", "by_relation", "length_range"]
 

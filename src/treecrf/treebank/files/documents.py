@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from treecrf.extras import needs_extra
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.files import File, decode, open_source, read_chunks, read_lines
+from treecrf.treebank.files.streams import File, decode, open_source, read_chunks, read_lines
 
 __all__ = ["Document", "DocumentFile", "document_file", "read_documents"]
 

@@ -4,12 +4,18 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from treecrf.treebank.breakdown import LENGTHS, Breakdown, by_distance, by_relation, length_range
-from treecrf.treebank.counts import Counts, ScoredWord, count_sentence, scored_words
-from treecrf.treebank.options import By, Punctuation, Subtypes
-from treecrf.treebank.pairing import Treebank, pair_sentences
-from treecrf.treebank.punctuation import punctuation
-from treecrf.treebank.scores import Score
+from treecrf.treebank.metrics.breakdown import (
+    LENGTHS,
+    Breakdown,
+    by_distance,
+    by_relation,
+    length_range,
+)
+from treecrf.treebank.metrics.counts import Counts, ScoredWord, count_sentence, scored_words
+from treecrf.treebank.metrics.options import By, Punctuation, Subtypes
+from treecrf.treebank.metrics.pairing import Treebank, pair_sentences
+from treecrf.treebank.metrics.punctuation import punctuation
+from treecrf.treebank.metrics.scores import Score
 
 __all__ = ["Evaluation", "evaluate", "needs_whole_trees", "scores_to_dict"]
 

@@ -3,7 +3,7 @@
 import unicodedata
 from functools import lru_cache
 
-from treecrf.treebank.options import Punctuation
+from treecrf.treebank.metrics.options import Punctuation
 from treecrf.treebank.sentence import Sentence
 
 __all__ = ["PTB_PUNCTUATION_TAGS", "punctuation"]

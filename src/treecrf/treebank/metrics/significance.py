@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from treecrf.treebank.counts import Counts, count_sentence, scored_words
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.metrics import needs_whole_trees
-from treecrf.treebank.options import Punctuation, Subtypes
-from treecrf.treebank.pairing import Treebank, pair_sentences
-from treecrf.treebank.punctuation import punctuation
+from treecrf.treebank.metrics.attachment import needs_whole_trees
+from treecrf.treebank.metrics.counts import Counts, count_sentence, scored_words
+from treecrf.treebank.metrics.options import Punctuation, Subtypes
+from treecrf.treebank.metrics.pairing import Treebank, pair_sentences
+from treecrf.treebank.metrics.punctuation import punctuation
 
 if TYPE_CHECKING:
     from numpy import float64

@@ -8,9 +8,10 @@ from functools import partial
 from itertools import chain
 from typing import IO, Literal, TypeAlias
 
-from treecrf.treebank.conllu import parse_chunks
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.files import (
+from treecrf.treebank.files.conllu import parse_chunks
+from treecrf.treebank.files.conllu_sentence import parse_sentence
+from treecrf.treebank.files.streams import (
     UTF16_MARKS,
     UTF16_PROBLEM,
     File,
@@ -23,7 +24,6 @@ from treecrf.treebank.files import (
     read_piece,
     rejoined,
 )
-from treecrf.treebank.parsing import parse_sentence
 from treecrf.treebank.sentence import Sentence
 
 __all__ = [

@@ -7,7 +7,7 @@ CoNLL-09  ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL FIL
 from typing import Literal, TypeAlias
 
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.parsing import wrong_columns
+from treecrf.treebank.files.conllu_sentence import wrong_columns
 from treecrf.treebank.sentence import Sentence
 
 __all__ = ["Columns", "Format", "as_conllu", "find_format", "to_format"]

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from treecrf.treebank.layout import Arc, lay_out
+from treecrf.treebank.drawing.layout import Arc, lay_out
 from treecrf.treebank.probs import SURE, certainty, head_probs, heading
 from treecrf.treebank.sentence import Sentence
 

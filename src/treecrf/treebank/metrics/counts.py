@@ -3,8 +3,8 @@
 from operator import add
 from typing import NamedTuple
 
-from treecrf.treebank.options import Subtypes
-from treecrf.treebank.scores import Score
+from treecrf.treebank.metrics.options import Subtypes
+from treecrf.treebank.metrics.scores import Score
 from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.trees import adjacent_siblings
 

@@ -4,9 +4,9 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from treecrf.treebank.alignment import ROOT, Span, Text, align, check_same_text
-from treecrf.treebank.pairing import Treebank, sentences_of
-from treecrf.treebank.scores import Score
+from treecrf.treebank.metrics.alignment import ROOT, Span, Text, align, check_same_text
+from treecrf.treebank.metrics.pairing import Treebank, sentences_of
+from treecrf.treebank.metrics.scores import Score
 
 __all__ = ["evaluate_conll18"]
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable
 
-from treecrf.treebank.files import File, open_target
+from treecrf.treebank.files.streams import File, open_target
 from treecrf.treebank.probs import log_prob, rank
 from treecrf.treebank.sentence import Sentence
 

@@ -1,0 +1,1 @@
+"""Scores of parses: attachment, CoNLL 2018, significance, calibration."""
