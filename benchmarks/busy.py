@@ -110,7 +110,7 @@ def measure(work: str, count: int) -> dict[str, float]:
 def _measure_training(folder: Path, sentences: int) -> dict[str, float]:
     from treecrf.demo import generate_treebank
     from treecrf.parser import load_config, set_up
-    from treecrf.parser.train import train
+    from treecrf.parser.training.loop import train
     from treecrf.treebank import write_conllu
 
     for seed, name in enumerate(("train", "dev")):

@@ -18,7 +18,7 @@ from pathlib import Path
 from benchmarks.report import machine, print_table, write_json
 from treecrf.demo import generate_treebank
 from treecrf.parser import load
-from treecrf.parser.files import FileOptions, parse_file
+from treecrf.parser.files.sources import FileOptions, parse_file
 from treecrf.treebank import write_conllu
 
 # One thread in each process: sums in another order have other last digits.

@@ -10,10 +10,10 @@ from torch import nn
 
 from benchmarks.timing import finish, median_ms
 from treecrf.nn.single_threads import run_side_by_side
-from treecrf.parser.batch import Batch, WordInputs
+from treecrf.parser.batching.batch import Batch, WordInputs
 from treecrf.parser.device import fast_products
-from treecrf.parser.model import Scorer
-from treecrf.parser.readers import WordReader
+from treecrf.parser.network.readers import WordReader
+from treecrf.parser.network.scorer import Scorer
 
 # Sides of the matrices that show what a device can do.
 _MATRIX = {"cpu": 2048, "cuda": 8192}

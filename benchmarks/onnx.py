@@ -24,7 +24,7 @@ from treecrf.demo import generate_treebank
 from treecrf.integrations.onnx.export import export_onnx
 from treecrf.integrations.onnx.runtime import load_onnx
 from treecrf.parser import Parser, load_config, set_up
-from treecrf.parser.train import train
+from treecrf.parser.training.loop import train
 from treecrf.treebank import Sentence, read_conllu, write_conllu
 
 

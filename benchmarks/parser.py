@@ -26,9 +26,9 @@ from benchmarks.timing import machine
 from treecrf.cores import usable_cores
 from treecrf.nn.int8.linear import has_byte_products
 from treecrf.parser import Config, Parser, load, load_config, set_up
-from treecrf.parser.files import FileOptions
-from treecrf.parser.train import Epoch, train
-from treecrf.parser.workers import parse_with_workers
+from treecrf.parser.files.sources import FileOptions
+from treecrf.parser.files.workers import parse_with_workers
+from treecrf.parser.training.loop import Epoch, train
 from treecrf.treebank import read_conllu, write_conllu
 from treecrf.treebank.files.streams import open_target
 from treecrf.treebank.trees import is_projective, is_tree

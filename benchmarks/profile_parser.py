@@ -35,16 +35,16 @@ from treecrf.parser import (
     predict,
     set_up,
 )
-from treecrf.parser import train as loop
-from treecrf.parser.adam import Adam
-from treecrf.parser.assigning import Assigner
-from treecrf.parser.batch import Batch
-from treecrf.parser.evaluation import DevSet
-from treecrf.parser.model import Scorer
-from treecrf.parser.optimisation import Optimisation
-from treecrf.parser.pipeline import Ahead
-from treecrf.parser.readers import WordReader
-from treecrf.parser.run import Epoch, Run
+from treecrf.parser.batching.batch import Batch
+from treecrf.parser.decoding.assigning import Assigner
+from treecrf.parser.files.pipeline import Ahead
+from treecrf.parser.network.readers import WordReader
+from treecrf.parser.network.scorer import Scorer
+from treecrf.parser.training import loop
+from treecrf.parser.training.adam import Adam
+from treecrf.parser.training.evaluation import DevSet
+from treecrf.parser.training.optimiser import Optimisation
+from treecrf.parser.training.run import Epoch, Run
 from treecrf.struct.distribution import TreeDistribution
 from treecrf.treebank import Sentence, read_conllu, write_conllu
 

@@ -19,9 +19,11 @@ from benchmarks.stages import Stages
 from benchmarks.timing import finish, machine
 from treecrf.nn.int8.linear import ByteLinear
 from treecrf.nn.int8.lstm import ByteLSTM
-from treecrf.parser import Parser, ParserError, gathering, load, predict
-from treecrf.parser.files import FileOptions
-from treecrf.parser.workers import parse_with_workers
+from treecrf.parser import Parser, ParserError, load
+from treecrf.parser import api as predict
+from treecrf.parser.decoding import gathering
+from treecrf.parser.files.sources import FileOptions
+from treecrf.parser.files.workers import parse_with_workers
 from treecrf.segment import rebuild_text, segmenter
 from treecrf.segment.corpus import raw_sentences, raw_text
 from treecrf.treebank import Sentence, evaluate_conll18, read_conllu

@@ -6,13 +6,13 @@ import numpy as np
 import torch
 
 from treecrf.parser import Parser
-from treecrf.parser.batch import cut_batches, make_batch
+from treecrf.parser.batching.batch import cut_batches, make_batch
+from treecrf.parser.batching.encoding import encode
+from treecrf.parser.decoding.gathering import BATCH_WORDS
+from treecrf.parser.decoding.mbr import is_projective_tree, mbr_heads
+from treecrf.parser.decoding.trees import TreeNamer
 from treecrf.parser.device import fast_products
-from treecrf.parser.encoding import encode
-from treecrf.parser.gathering import BATCH_WORDS
-from treecrf.parser.loss import distribution
-from treecrf.parser.mbr import is_projective_tree, mbr_heads
-from treecrf.parser.trees import TreeNamer
+from treecrf.parser.network.loss import distribution
 from treecrf.treebank import Sentence
 
 __all__ = ["greedy_share", "parse_with_host_trees"]

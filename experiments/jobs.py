@@ -15,8 +15,8 @@ from experiments.errors import ExperimentError
 from experiments.runs import Run
 from experiments.store import Result, Store
 from experiments.worker import USER_ERRORS, carry_out
-from treecrf.parser import checkpoint
-from treecrf.parser.train import Epoch
+from treecrf.parser import folder as checkpoint
+from treecrf.parser.training.loop import Epoch
 
 __all__ = ["finish"]
 

@@ -19,7 +19,7 @@ from experiments.systems import CRF, CRF2O, LOC
 from experiments.tables import markdown, measure_rows
 from experiments.treebanks import shared_split
 from treecrf.parser import load
-from treecrf.parser.data import fingerprint
+from treecrf.parser.training.data import fingerprint
 from treecrf.segment import Segmenter, SegmentError
 from treecrf.segment.corpus import raw_sentences, raw_text
 from treecrf.treebank import Score, Sentence, evaluate_conll18, read_conllu

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Literal
 
 from treecrf.parser import Parser
-from treecrf.parser.analysis import Analysis
 from treecrf.parser.constraints import FREE, kept_from
-from treecrf.parser.pipeline import windows
+from treecrf.parser.decoding.analysis import Analysis
+from treecrf.parser.files.pipeline import windows
 from treecrf.treebank import Sentence, read_conllu, write_conllu
 from treecrf.treebank.pseudoprojective import project
 

@@ -12,7 +12,8 @@ from experiments.files import read_json, write_json
 from experiments.runs import Run
 from experiments.systems import decoders_of
 from experiments.treebanks import Split
-from treecrf.parser import ParserError, checkpoint, load_config
+from treecrf.parser import ParserError, load_config
+from treecrf.parser import folder as checkpoint
 from treecrf.parser.config import Config
 from treecrf.parser.options import Decoder
 from treecrf.treebank.metrics.counts import Counts

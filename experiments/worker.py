@@ -21,11 +21,12 @@ from experiments.store import Store, read_epochs
 from experiments.systems import decoders_of
 from experiments.treebanks import Split
 from treecrf.extras import MissingExtraError
-from treecrf.parser import ParserError, checkpoint, load, load_config, set_up
-from treecrf.parser.data import Prepared
+from treecrf.parser import ParserError, load, load_config, set_up
+from treecrf.parser import folder as checkpoint
 from treecrf.parser.device import choose_device
 from treecrf.parser.options import Decoder
-from treecrf.parser.train import Epoch, train
+from treecrf.parser.training.data import Prepared
+from treecrf.parser.training.loop import Epoch, train
 from treecrf.segment.errors import SegmentError
 from treecrf.treebank import TreebankError, read_conllu, write_conllu
 from treecrf.treebank.files.streams import File

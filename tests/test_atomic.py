@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from treecrf.atomic import beside, open_replacing, remove_temporary, replace_file
-from treecrf.parser.replacing import replacing
+from treecrf.parser.training.replacing import replacing
 from treecrf.treebank import Sentence, read_conllu, write_conllu
 from treecrf.treebank.files.streams import open_target
 

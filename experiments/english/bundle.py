@@ -29,10 +29,11 @@ from experiments.english.scores import calibration_error, gold_word_scores, raw_
 from experiments.errors import ExperimentError
 from experiments.files import write_json
 from treecrf.nn.compact import Stored
-from treecrf.parser import checkpoint, load
-from treecrf.parser.calibration import fit_temperature
+from treecrf.parser import folder as checkpoint
+from treecrf.parser import load
 from treecrf.parser.config import Config
 from treecrf.parser.options import Products
+from treecrf.parser.training.calibration import fit_temperature
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.treebank import Sentence, read_conllu
 

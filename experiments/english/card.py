@@ -7,8 +7,8 @@ from typing import Any
 
 from experiments.files import write_text
 from experiments.tables import markdown
-from treecrf.parser.calibration import Fit
 from treecrf.parser.config import Config
+from treecrf.parser.training.calibration import Fit
 
 __all__ = ["Card", "Step", "write_card"]
 

@@ -19,7 +19,7 @@ from safetensors.torch import load_file, save_file
 
 from experiments.english.command import run_command
 from experiments.errors import ExperimentError
-from treecrf.parser.pretrained import Pretrained, load_pretrained, read_vocabulary
+from treecrf.parser.network.pretrained import Pretrained, load_pretrained, read_vocabulary
 
 __all__ = ["cut_encoder", "is_english", "main", "write_description"]
 

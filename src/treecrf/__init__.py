@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from treecrf.integrations.frames import to_frame
-    from treecrf.parser.predict import Parser, load
+    from treecrf.parser.api import Parser, load
     from treecrf.treebank.sentence import Sentence
     from treecrf.treebank.tokens import Token
 
@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["Parser", "Sentence", "Token", "__version__", "load", "to_frame"]
 
 _HOMES = {
-    "Parser": "treecrf.parser.predict",
+    "Parser": "treecrf.parser.api",
     "Sentence": "treecrf.treebank.sentence",
     "Token": "treecrf.treebank.tokens",
-    "load": "treecrf.parser.predict",
+    "load": "treecrf.parser.api",
     "to_frame": "treecrf.integrations.frames",
 }
 

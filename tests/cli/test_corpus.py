@@ -239,7 +239,7 @@ import ray
 from ray.data import DataContext
 from treecrf.integrations.ray import Corpus, Pool
 from treecrf.parser import ParserError
-from treecrf.parser.files import FileOptions
+from treecrf.parser.files.sources import FileOptions
 
 def settings():
     shown = DataContext.get_current()

@@ -13,7 +13,7 @@ import pytest
 from tests.cli.running import COMMAND, ENVIRONMENT, problem
 from tests.parser.encoders import config_for, make_bert, make_roberta
 from tests.parser.test_setup import set_up_in
-from treecrf.parser.train import train
+from treecrf.parser.training.loop import train
 
 pytest.importorskip("transformers")
 pytest.importorskip("tokenizers")

@@ -25,7 +25,7 @@ TORCHRUN = [
 # The second comes late, so that the first would find where the second was before the restart.
 KILLED_ONCE = """
 import os, signal, time
-from treecrf.parser.ranks import joined
+from treecrf.parser.training.ranks import joined
 if os.environ["RANK"] == "1":
     time.sleep(0.5)
 with joined("cpu") as (ranks, _):

@@ -23,7 +23,7 @@ from tests.cli.running import COMMAND, ENVIRONMENT
 from tests.cli.running import treecrf as run_here
 from treecrf.cli.app import app
 from treecrf.parser import ParserError
-from treecrf.parser.checkpoint import load_checkpoint
+from treecrf.parser.folder import load_checkpoint
 
 RUNS = int(os.environ.get("KILLED_RUNS", "1"))
 EPOCHS = 12

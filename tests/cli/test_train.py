@@ -12,7 +12,7 @@ import treecrf as package
 from tests.cli.running import misuse, problem, treecrf
 from tests.parser.encoders import make_bert
 from treecrf.cli.app import app
-from treecrf.parser.checkpoint import load_weights
+from treecrf.parser.folder import load_weights
 from treecrf.treebank import read_conllu
 
 FILES = ["checkpoint.safetensors", "config.toml", "log.jsonl", "model.safetensors", "vocab.json"]

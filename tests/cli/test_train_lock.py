@@ -13,7 +13,7 @@ import pytest
 import treecrf as package
 from tests.cli.running import COMMAND, ENVIRONMENT, problem, treecrf
 from tests.cli.test_ranks import finish, start
-from treecrf.parser.writing import writing_to
+from treecrf.parser.folder_lock import writing_to
 
 PATIENCE = 300  # seconds: on a busy machine everything takes long
 LONG = ("--config", "tiny", "--set", "epochs=100000", "--set", "patience=100000")

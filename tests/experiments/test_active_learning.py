@@ -13,7 +13,7 @@ from experiments.measures import Measure
 from experiments.selection import Pool, count_heads
 from tests.experiments.toys import OPTIONS, result_of, run
 from treecrf.parser import load, load_config
-from treecrf.parser.data import prepare
+from treecrf.parser.training.data import prepare
 from treecrf.treebank import read_conllu, write_conllu
 
 

@@ -7,7 +7,7 @@ from experiments.host_trees import greedy_share, parse_with_host_trees
 from experiments.speed import check_host_trees
 from experiments.systems import CRF2O
 from tests.parser.models import random_parser, sentences_of, with_loss
-from treecrf.parser.mbr import is_projective_tree
+from treecrf.parser.decoding.mbr import is_projective_tree
 
 SENTENCES = sentences_of([1, 3, 7, 2, 12, 5])
 

@@ -14,8 +14,8 @@ from experiments.runs import Run
 from experiments.store import Store
 from experiments.worker import carry_out
 from tests.experiments.test_runs import run_of, start_worker
-from treecrf.parser.checkpoint import CHECKPOINT, LOG
-from treecrf.parser.train import Epoch
+from treecrf.parser.folder import CHECKPOINT, LOG
+from treecrf.parser.training.loop import Epoch
 
 
 class StopError(Exception):

@@ -27,7 +27,7 @@ from experiments.worker import carry_out
 from tests.experiments.toys import OPTIONS, make_treebank
 from treecrf.demo import generate_treebank
 from treecrf.parser import Config, load_config
-from treecrf.parser.checkpoint import CHECKPOINT, LOG
+from treecrf.parser.folder import CHECKPOINT, LOG
 from treecrf.treebank import write_conllu
 
 ROOT = Path(__file__).parent.parent.parent

@@ -20,9 +20,9 @@ from treecrf.integrations.onnx.export import TOLERANCE, export_onnx, largest_dif
 from treecrf.integrations.onnx.network import scorer_graph
 from treecrf.integrations.onnx.runtime import FORMAT, GraphScorer, load_onnx
 from treecrf.parser import Config, ParserError
-from treecrf.parser.batch import Batch, make_batch
-from treecrf.parser.encoding import encode
-from treecrf.parser.model import Scorer
+from treecrf.parser.batching.batch import Batch, make_batch
+from treecrf.parser.batching.encoding import encode
+from treecrf.parser.network.scorer import Scorer
 from treecrf.treebank import Sentence, read_conllu, write_conllu
 
 PROPERTIES = {"format": FORMAT, "digest": ""}

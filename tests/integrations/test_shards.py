@@ -7,8 +7,9 @@ import pytest
 
 from tests.parser.models import SMALL, random_parser
 from treecrf.integrations.shards import Shard, claim_folder, find_shards, unfinished
-from treecrf.parser import ParserError, checkpoint
-from treecrf.parser.files import FileOptions
+from treecrf.parser import ParserError
+from treecrf.parser import folder as checkpoint
+from treecrf.parser.files.sources import FileOptions
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from torch import Tensor
 
 from tests.struct.expected import Expected
 from tests.struct.problems import Problem
-from treecrf.parser.batch import Batch, make_batch
+from treecrf.parser.api import Parser
+from treecrf.parser.batching.batch import Batch, make_batch
+from treecrf.parser.batching.encoding import encode, encode_annotation
 from treecrf.parser.config import Config
-from treecrf.parser.encoding import encode, encode_annotation
-from treecrf.parser.model import Scorer
-from treecrf.parser.predict import Parser
+from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parser.models import LOSSES, batch_of, random_parser, sentences_of, with_loss
-from treecrf.parser import entropy
-from treecrf.parser.batch import allowed_arcs
+from treecrf.parser.batching.batch import allowed_arcs
 from treecrf.parser.constraints import FREE, Constraints
+from treecrf.parser.decoding import entropy
 from treecrf.struct import NonProjectiveTreeCRF
 from treecrf.treebank.probs import log_prob
 

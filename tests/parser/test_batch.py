@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parser.models import SMALL, VOCABULARY, heads_of
-from treecrf.parser.batch import Batch, cut_batches, make_batch, shuffled_batches
-from treecrf.parser.encoding import encode, encode_annotation
-from treecrf.parser.gold import WordCounts, count_words
+from treecrf.parser.batching.batch import Batch, cut_batches, make_batch, shuffled_batches
+from treecrf.parser.batching.encoding import encode, encode_annotation
+from treecrf.parser.batching.gold import WordCounts, count_words
 from treecrf.treebank import Sentence, Token
 
 CONFIG = replace(SMALL, tags="upos", predict_upos=True, max_chars=5)

@@ -7,9 +7,11 @@ import pytest
 import treecrf
 from treecrf.demo import generate_treebank
 from treecrf.nn.int8.lstm import ByteLSTM
-from treecrf.parser import Parser, gathering, predict, set_up
+from treecrf.parser import Parser, set_up
+from treecrf.parser import api as predict
+from treecrf.parser.decoding import gathering
 from treecrf.parser.presets import PRESETS
-from treecrf.parser.train import train
+from treecrf.parser.training.loop import train
 from treecrf.treebank import Sentence, write_conllu
 
 

@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from tests.parser.models import VOCABULARY, random_scorer, sentences_of, with_loss
-from treecrf.parser import Parser, ParserError, decode
-from treecrf.parser.calibration import fit_temperature
+from treecrf.parser import Parser, ParserError
+from treecrf.parser.decoding import decoder as decode
+from treecrf.parser.training.calibration import fit_temperature
 from treecrf.treebank import Sentence
 
 LOSSES = ("local", "crf", "crf2o", "nonprojective")

@@ -18,7 +18,7 @@ from tests.parser.folders import (
 from tests.parser.models import LOSSES, SMALL, VOCABULARY, random_scorer
 from treecrf.nn.storage import save_tensors
 from treecrf.parser import Parser, ParserError, load
-from treecrf.parser.checkpoint import (
+from treecrf.parser.folder import (
     load_checkpoint,
     load_settings,
     load_vectors,

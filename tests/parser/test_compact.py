@@ -9,9 +9,10 @@ import torch
 import treecrf
 from tests.parser.folders import parser_of
 from tests.parser.models import VOCABULARY, random_scorer, with_loss
-from treecrf.parser import Parser, checkpoint
+from treecrf.parser import Parser
+from treecrf.parser import folder as checkpoint
 from treecrf.parser.errors import ParserError
-from treecrf.parser.replacing import remove_model
+from treecrf.parser.training.replacing import remove_model
 
 WORDS = [["a", "dog", "?"], ["c", "b", "a", "dog"]]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.enumeration import all_trees
 from tests.parser.models import LOSSES, heads_of, random_parser, sentence_of, with_loss
 from treecrf.parser import ParserError
-from treecrf.parser.batch import allowed_arcs
+from treecrf.parser.batching.batch import allowed_arcs
 from treecrf.parser.constraints import FREE, Constraints, constraints_of, kept_from
 from treecrf.treebank import Sentence
 from treecrf.treebank.trees import is_projective, is_tree

@@ -18,10 +18,10 @@ from tests.parser.folders import parser_of
 from tests.parser.models import VOCABULARY
 from tests.parser.test_setup import CONFIG, set_up_in
 from treecrf.parser import Parser, ParserError, load
-from treecrf.parser.checkpoint import load_checkpoint, save_checkpoint
-from treecrf.parser.model import Scorer
-from treecrf.parser.pretrained import load_pretrained
-from treecrf.parser.train import train
+from treecrf.parser.folder import load_checkpoint, save_checkpoint
+from treecrf.parser.network.pretrained import load_pretrained
+from treecrf.parser.network.scorer import Scorer
+from treecrf.parser.training.loop import train
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment import SegmentError
 from treecrf.segment.characters import Alphabet, CharacterClass

@@ -15,7 +15,7 @@ from tests.enumeration import all_trees
 from tests.parser.models import LOSSES, SMALL, heads_of
 from treecrf.parser import ParserError
 from treecrf.parser.config import Config
-from treecrf.parser.data import Prepared, fingerprint, prepare
+from treecrf.parser.training.data import Prepared, fingerprint, prepare
 from treecrf.treebank import Sentence, TreebankError, read_conllu
 from treecrf.treebank.pseudoprojective import is_lifted, project
 from treecrf.treebank.trees import is_projective, is_tree

@@ -18,11 +18,11 @@ from tests.parser.models import (
 )
 from tests.struct.expected import Trees
 from treecrf.parser import ParserError
-from treecrf.parser.batch import Batch
+from treecrf.parser.batching.batch import Batch
 from treecrf.parser.config import Config
-from treecrf.parser.decode import Decoded, NoAllowedTreeError, decode, decode_best
-from treecrf.parser.loss import masked_heads
-from treecrf.parser.model import Scorer
+from treecrf.parser.decoding.decoder import Decoded, NoAllowedTreeError, decode, decode_best
+from treecrf.parser.network.loss import masked_heads
+from treecrf.parser.network.scorer import Scorer
 from treecrf.treebank.trees import is_projective
 
 LENGTHS = [3, 5, 0, 1, 4, 2]

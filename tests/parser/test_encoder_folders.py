@@ -12,12 +12,12 @@ import treecrf
 from tests.parser.encoders import config_for, make_bert, make_roberta
 from tests.parser.test_setup import set_up_in
 from treecrf.demo import generate_treebank
-from treecrf.parser.checkpoint import model_digest
 from treecrf.parser.errors import ParserError
+from treecrf.parser.folder import model_digest
+from treecrf.parser.network.pretrained import load_pretrained
 from treecrf.parser.presets import PRESETS
-from treecrf.parser.pretrained import load_pretrained
-from treecrf.parser.setup import base_config
-from treecrf.parser.train import train
+from treecrf.parser.training.loop import train
+from treecrf.parser.training.setup import base_config
 from treecrf.treebank import write_conllu
 
 pytest.importorskip("transformers")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parser.models import SMALL, VOCABULARY, random_parser
-from treecrf.parser.encoding import encode, encode_annotation
+from treecrf.parser.batching.encoding import encode, encode_annotation
 from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary
 from treecrf.treebank import Sentence, Token
 

@@ -4,9 +4,10 @@ import pytest
 import torch
 
 from tests.parser.models import LOSSES, SMALL, VOCABULARY, random_parser, sentence_of, with_loss
-from treecrf.parser import ParserError, evaluation
+from treecrf.parser import ParserError
 from treecrf.parser.config import Config
-from treecrf.parser.evaluation import DevSet
+from treecrf.parser.training import evaluation
+from treecrf.parser.training.evaluation import DevSet
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence, evaluate
 

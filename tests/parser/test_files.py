@@ -5,8 +5,8 @@ import io
 import pytest
 
 from tests.parser.models import random_parser, with_loss
-from treecrf.parser import files as module
-from treecrf.parser.files import FileOptions, read_input
+from treecrf.parser.files.sources import FileOptions, read_input
+from treecrf.parser.files.sources import sources as module
 from treecrf.treebank.files.documents import Document
 
 

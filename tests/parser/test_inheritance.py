@@ -12,17 +12,17 @@ from torch import Tensor
 from tests.parser.models import SMALL, VOCABULARY, random_scorer
 from treecrf.demo import generate_treebank
 from treecrf.parser import ParserError, load
-from treecrf.parser.checkpoint import load_weights, save_weights
 from treecrf.parser.config import Config
-from treecrf.parser.inheritance import (
+from treecrf.parser.folder import load_weights, save_weights
+from treecrf.parser.network.scorer import Scorer, role_sizes
+from treecrf.parser.training.loop import Training, train
+from treecrf.parser.training.setup import base_config, set_up
+from treecrf.parser.training.warm_start import (
     inheritance_note,
     inherited_relations,
     inherited_vocabulary,
     take_weights,
 )
-from treecrf.parser.model import Scorer, role_sizes
-from treecrf.parser.setup import base_config, set_up
-from treecrf.parser.train import Training, train
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment import SegmenterConfig, train_segmenter
 from treecrf.treebank import Sentence, read_conllu, write_conllu

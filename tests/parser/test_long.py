@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from tests.parser.models import DECODERS, batch_of, random_scorer, sentence_of, with_loss
-from treecrf.parser import decode as decode_module
-from treecrf.parser.decode import Decoded, NoAllowedTreeError, decode
-from treecrf.parser.model import Scorer
+from treecrf.parser.decoding import decoder as decode_module
+from treecrf.parser.decoding.decoder import Decoded, NoAllowedTreeError, decode
+from treecrf.parser.network.scorer import Scorer
 from treecrf.treebank.trees import is_projective
 
 

@@ -15,10 +15,10 @@ from tests.parser.models import (
     trees_of,
     with_loss,
 )
-from treecrf.parser.batch import Batch
+from treecrf.parser.batching.batch import Batch
 from treecrf.parser.config import Config
-from treecrf.parser.loss import distribution, masked_heads, training_loss
-from treecrf.parser.model import Scorer
+from treecrf.parser.network.loss import distribution, masked_heads, training_loss
+from treecrf.parser.network.scorer import Scorer
 from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
 from treecrf.treebank import Sentence
 

@@ -10,10 +10,10 @@ from torch import Tensor
 
 from tests.parser.models import batch_of, random_scorer, sentences_of, with_loss
 from tests.struct.problems import Problem, problems, random_problem
-from treecrf.parser import mbr as mbr_module
-from treecrf.parser.decode import decode
-from treecrf.parser.loss import distribution
-from treecrf.parser.mbr import is_projective_tree, mbr_heads
+from treecrf.parser.decoding import mbr as mbr_module
+from treecrf.parser.decoding.decoder import decode
+from treecrf.parser.decoding.mbr import is_projective_tree, mbr_heads
+from treecrf.parser.network.loss import distribution
 from treecrf.struct import ProjectiveTreeCRF
 from treecrf.treebank.trees import is_projective, is_tree
 

@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from torch.distributed import Store, TCPStore
 
-from treecrf.parser import ranks
-from treecrf.parser.meeting import meet
-from treecrf.parser.ranks import LostRankError, joined
+from treecrf.parser.training import ranks
+from treecrf.parser.training.meeting import meet
+from treecrf.parser.training.ranks import LostRankError, joined
 
 SIZE = 3
 PATIENCE = timedelta(seconds=60)

@@ -6,8 +6,9 @@ import pytest
 
 from tests.cli.running import problem
 from tests.parser.models import VOCABULARY, random_scorer, sentence_of, with_loss
-from treecrf.parser import Parser, ParserError, memory
-from treecrf.parser.memory import check_lists, check_training, needed_bytes
+from treecrf.parser import Parser, ParserError
+from treecrf.parser.batching import memory
+from treecrf.parser.batching.memory import check_lists, check_training, needed_bytes
 from treecrf.treebank import write_conllu
 
 WORDS = 1_000

@@ -14,8 +14,8 @@ from tests.parser.models import (
     sentences_of,
     with_loss,
 )
-from treecrf.parser.inheritance import take_weights
-from treecrf.parser.model import Scorer
+from treecrf.parser.network.scorer import Scorer
+from treecrf.parser.training.warm_start import take_weights
 from treecrf.parser.vocab import Vocabulary
 
 LENGTHS = (3, 7, 1, 5, 0, 3)

@@ -8,11 +8,11 @@ import pytest
 import torch
 
 from tests.parser.models import SMALL, VOCABULARY, batch_of, random_scorer
-from treecrf.parser.batch import make_batch
+from treecrf.parser.batching.batch import make_batch
+from treecrf.parser.batching.encoding import encode, encode_annotation
 from treecrf.parser.config import Config
-from treecrf.parser.encoding import encode, encode_annotation
-from treecrf.parser.loss import training_loss
-from treecrf.parser.optimisation import Optimisation
+from treecrf.parser.network.loss import training_loss
+from treecrf.parser.training.optimiser import Optimisation
 from treecrf.treebank import Sentence
 
 CONFIG = replace(SMALL, loss="crf", learning_rate=0.01, average=0.9, clip=5.0, decay_steps=3)

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treecrf.parser.forms import pack, packed_places
-from treecrf.parser.pieces import PieceTable, Windows, cut_windows
+from treecrf.parser.batching.distinct import pack, packed_places
+from treecrf.parser.batching.pieces import PieceTable, Windows, cut_windows
 
 START, END = 1, 2
 FORMS = [[10], [11, 12], [13, 14, 15], [16], [17, 18, 19, 20, 21]]

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parser.models import random_parser, sentence_of, with_loss
-from treecrf.parser import ParserError, pipeline
-from treecrf.parser.pipeline import Ahead, pipelined, windows
-from treecrf.parser.stopping import stop_of_thread
+from treecrf.parser import ParserError
+from treecrf.parser.files.pipeline import Ahead, pipelined, windows
+from treecrf.parser.files.sources import pipeline
+from treecrf.parser.files.stopping import stop_of_thread
 from treecrf.treebank import Sentence
 
 SETTING: ContextVar[str] = ContextVar("setting", default="plain")

@@ -17,10 +17,12 @@ from tests.parser.models import (
     trees_of,
     with_loss,
 )
-from treecrf.parser import ParserError, gathering, pipeline
-from treecrf.parser.decode import decode
+from treecrf.parser import ParserError
+from treecrf.parser.api import Parser
+from treecrf.parser.decoding import gathering
+from treecrf.parser.decoding.decoder import decode
 from treecrf.parser.device import choose_device
-from treecrf.parser.predict import Parser
+from treecrf.parser.files.sources import pipeline
 from treecrf.treebank import Sentence, read_conllu
 
 LENGTHS = [3, 7, 1, 5, 2, 2, 9, 4, 0, 6]

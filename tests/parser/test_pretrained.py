@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from treecrf.parser.errors import ParserError
-from treecrf.parser.pretrained import Pretrained, load_pretrained
+from treecrf.parser.network.pretrained import Pretrained, load_pretrained
 
 transformers = pytest.importorskip("transformers")
 

@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from tests.parser.models import LOSSES, SMALL, VOCABULARY, random_scorer
-from treecrf.parser.batch import make_batch
-from treecrf.parser.encoding import encode, encode_annotation
-from treecrf.parser.gold import count_words
-from treecrf.parser.loss import training_loss
-from treecrf.parser.ranks import ALONE, Ranks
+from treecrf.parser.batching.batch import make_batch
+from treecrf.parser.batching.encoding import encode, encode_annotation
+from treecrf.parser.batching.gold import count_words
+from treecrf.parser.network.loss import training_loss
+from treecrf.parser.training.ranks import ALONE, Ranks
 from treecrf.treebank import Sentence, Token
 
 

@@ -10,8 +10,9 @@ import torch
 from tests.parser.folders import assert_same_trees, content, parser_of
 from tests.parser.models import SMALL, VOCABULARY
 from tests.segment.texts import untrained
-from treecrf.parser import ParserError, load, replacing, set_up
-from treecrf.parser.checkpoint import replace_file, save_model
+from treecrf.parser import ParserError, load, set_up
+from treecrf.parser.folder import replace_file, save_model
+from treecrf.parser.training import replacing
 from treecrf.segment.segmenter import Segmenter, has_segmenter
 
 

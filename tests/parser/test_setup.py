@@ -8,11 +8,12 @@ import torch
 
 from tests.parser.models import SMALL
 from treecrf.locks import LOCK_FILES
-from treecrf.parser import ParserError, checkpoint, load
-from treecrf.parser.checkpoint import load_weights
+from treecrf.parser import ParserError, load
+from treecrf.parser import folder as checkpoint
 from treecrf.parser.config import Config
-from treecrf.parser.setup import base_config, set_up
-from treecrf.parser.train import Training, train
+from treecrf.parser.folder import load_weights
+from treecrf.parser.training.loop import Training, train
+from treecrf.parser.training.setup import base_config, set_up
 from treecrf.treebank import Sentence, TreebankError, write_conllu
 
 CONFIG = replace(SMALL, loss="crf", epochs=1)

@@ -12,10 +12,10 @@ from tests.parser.models import SMALL, random_scorer
 from tests.parser.test_setup import set_up_in
 from treecrf.demo import generate_treebank
 from treecrf.parser.errors import ParserError
-from treecrf.parser.optimisation import Optimisation
-from treecrf.parser.pretrained import fetch, load_pretrained
-from treecrf.parser.setup import base_config
-from treecrf.parser.train import Training, train
+from treecrf.parser.network.pretrained import fetch, load_pretrained
+from treecrf.parser.training.loop import Training, train
+from treecrf.parser.training.optimiser import Optimisation
+from treecrf.parser.training.setup import base_config
 from treecrf.treebank import write_conllu
 
 transformers = pytest.importorskip("transformers")

@@ -10,12 +10,13 @@ import pytest
 import torch
 
 from tests.parser.models import LOSSES, SMALL
-from treecrf.parser import ParserError, load, run
-from treecrf.parser.batch import shuffled_batches
-from treecrf.parser.checkpoint import load_checkpoint, load_weights, save_checkpoint
+from treecrf.parser import ParserError, load
+from treecrf.parser.batching.batch import shuffled_batches
 from treecrf.parser.config import Config
-from treecrf.parser.setup import set_up
-from treecrf.parser.train import Epoch, Step, Training, train
+from treecrf.parser.folder import load_checkpoint, load_weights, save_checkpoint
+from treecrf.parser.training import run
+from treecrf.parser.training.loop import Epoch, Step, Training, train
+from treecrf.parser.training.setup import set_up
 from treecrf.treebank import Sentence, write_conllu
 
 CONFIG = replace(
@@ -148,7 +149,7 @@ def test_every_epoch_has_an_order_of_its_own(
         orders.append([batch.tolist() for batch in batches])
         return batches
 
-    monkeypatch.setattr("treecrf.parser.train.shuffled_batches", recorded)
+    monkeypatch.setattr("treecrf.parser.training.loop.shuffled_batches", recorded)
     for seed in (1, 2):
         folder = tmp_path / str(seed)
         finish(treebank, folder, replace(CONFIG, seed=seed))
@@ -266,7 +267,7 @@ def test_training_that_the_time_cut_goes_on_as_if_it_had_not(
     monkeypatch.setattr(run, "_WRITING_SHARE", share)
     finish(treebank, tmp_path / "straight")
     clock, folder = Clock(), tmp_path / "cut"
-    monkeypatch.setattr("treecrf.parser.train.time", clock)
+    monkeypatch.setattr("treecrf.parser.training.loop.time", clock)
     training = start(treebank, folder)
     training.max_minutes = 1
 

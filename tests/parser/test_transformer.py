@@ -16,8 +16,8 @@ from treecrf.nn.int8.linear import ByteLinear
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.presets import PRESETS
-from treecrf.parser.setup import set_up
-from treecrf.parser.train import train
+from treecrf.parser.training.loop import train
+from treecrf.parser.training.setup import set_up
 from treecrf.treebank import write_conllu
 
 transformers = pytest.importorskip("transformers")
@@ -117,7 +117,7 @@ def test_weights_that_were_fetched_are_those_that_are_read_with(
 
 
 def test_lower_layers_learn_slower(bert: Path, treebank: Path, tmp_path: Path) -> None:
-    from treecrf.parser.optimisation import Optimisation
+    from treecrf.parser.training.optimiser import Optimisation
 
     config = config_for(
         bert,

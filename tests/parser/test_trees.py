@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from tests.enumeration import all_trees
 from tests.parser.models import SMALL, VOCABULARY, batch_of, random_parser, sentence_of
-from treecrf.parser.decode import decode
-from treecrf.parser.predict import Parser
-from treecrf.parser.trees import TreeNamer
+from treecrf.parser.api import Parser
+from treecrf.parser.decoding.decoder import decode
+from treecrf.parser.decoding.trees import TreeNamer
 from treecrf.parser.vocab import Vocabulary, build_vocabulary
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.probs import with_written_probs

@@ -10,8 +10,9 @@ import pytest
 import torch
 
 from tests.parser.models import SMALL, VOCABULARY, batch_of, random_scorer
-from treecrf.parser import ParserError, vectors
-from treecrf.parser.vectors import read_vectors
+from treecrf.parser import ParserError
+from treecrf.parser.network import vectors
+from treecrf.parser.network.vectors import read_vectors
 from treecrf.treebank import Sentence, TreebankError
 
 GLOVE = b"the 0.5 -1.5 2\ndog 1 2 3\ncaf\xc3\xa9 -1 -2e0 -.5\n"

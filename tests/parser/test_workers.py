@@ -13,10 +13,10 @@ import pytest
 
 import treecrf
 from tests.parser.models import SMALL, random_parser, sentence_of
-from treecrf.parser import workers as module
 from treecrf.parser.errors import ParserError
-from treecrf.parser.files import FileOptions
-from treecrf.parser.workers import parse_with_workers
+from treecrf.parser.files.sources import FileOptions
+from treecrf.parser.files.sources import workers as module
+from treecrf.parser.files.workers import parse_with_workers
 from treecrf.treebank import Sentence, TreebankError, read_conllu, write_conllu
 from treecrf.treebank.files.streams import streams as files
 from treecrf.treebank.probs import with_written_probs
@@ -178,7 +178,7 @@ def test_what_is_no_answer_is_an_error(treebank: Path, monkeypatch: pytest.Monke
 def test_what_a_worker_prints_is_no_answer(
     treebank: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    shouting = "import os, treecrf.parser.worker as w; r = w._Worker.read; "
+    shouting = "import os, treecrf.parser.files.worker as w; r = w._Worker.read; "
     shouting += "w._Worker.read = lambda *a: (os.write(1, b'shout\\n'), r(*a))[1]; w.serve()"
     monkeypatch.setattr(module, "_PROGRAM", shouting)
     pieces = list(parse_with_workers(random_parser(CONFIG), treebank, FileOptions(), workers=1))
@@ -196,7 +196,7 @@ def test_a_worker_imports_nothing_from_where_the_data_is(
 
 
 def test_a_worker_loads_no_torch() -> None:
-    code = "import sys, treecrf.parser.worker; assert 'torch' not in sys.modules"
+    code = "import sys, treecrf.parser.files.worker; assert 'torch' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -9,8 +9,8 @@ from tests.parser.models import SMALL, random_parser
 from tests.test_locks import held_by_another
 from treecrf.demo import generate_treebank
 from treecrf.parser import ParserError, load
-from treecrf.parser.setup import set_up
-from treecrf.parser.train import train
+from treecrf.parser.training.loop import train
+from treecrf.parser.training.setup import set_up
 from treecrf.segment import SegmenterConfig, SegmentError, train_segmenter
 from treecrf.treebank import write_conllu
 

@@ -88,7 +88,7 @@ def annotate(
         from treecrf.serve.server import run_server
     from treecrf.cli.console import track
     from treecrf.parser import load
-    from treecrf.parser.entropy import LONGEST_ENTROPY
+    from treecrf.parser.decoding.entropy import LONGEST_ENTROPY
     from treecrf.serve.annotate_cut import Cut
     from treecrf.serve.annotate_file import Annotations
     from treecrf.serve.annotate_queue import Asking, collect, make_queue

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from treecrf.parser.config import Config
-    from treecrf.parser.evaluation import Scores
-    from treecrf.parser.train import Epoch, Step, Training
+    from treecrf.parser.training.evaluation import Scores
+    from treecrf.parser.training.loop import Epoch, Step, Training
     from treecrf.segment.train import SegmenterEpoch
     from treecrf.treebank import Sentence
     from treecrf.treebank.probs import Certainty

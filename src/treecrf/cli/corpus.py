@@ -11,7 +11,7 @@ from treecrf.extras import needs_extra
 from treecrf.parser.errors import ParserError
 
 if TYPE_CHECKING:
-    from treecrf.parser.files import FileOptions
+    from treecrf.parser.files.sources import FileOptions
 
 __all__ = ["parse_corpus", "tell_problems"]
 

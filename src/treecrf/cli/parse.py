@@ -17,7 +17,7 @@ from treecrf.parser.options import InputKind
 
 if TYPE_CHECKING:
     from treecrf.parser import Parser
-    from treecrf.parser.files import FileOptions
+    from treecrf.parser.files.sources import FileOptions
 
 __all__ = ["parse"]
 
@@ -129,7 +129,7 @@ def parse(
         raise typer.BadParameter("--topk lists the best trees; it takes no --decoder")
     if keep_heads and text is not None:
         raise typer.BadParameter("--keep-heads is for CoNLL-U; --text has no heads to keep")
-    from treecrf.parser.files import FileOptions
+    from treecrf.parser.files.sources import FileOptions
 
     written = format or ("conllu" if engine == "ray" else default_format(output))
     options = FileOptions(
@@ -230,7 +230,7 @@ def _parse_here(
     format: OutputFormat,
     workers: int | None,
 ) -> None:
-    from treecrf.parser.files import parse_file
+    from treecrf.parser.files.sources import parse_file
 
     if isinstance(source, str) and _workers_take(source, options, format):
         workers = _useful_workers(source, parser) if workers is None else workers
@@ -252,7 +252,7 @@ def _parse_with_workers(
     parser: "Parser", file: str, output: str, *, workers: int, options: "FileOptions"
 ) -> None:
     from treecrf.cli.console import track
-    from treecrf.parser.workers import parse_with_workers
+    from treecrf.parser.files.workers import parse_with_workers
     from treecrf.treebank.files.streams import open_target
 
     pieces = parse_with_workers(parser, file, options, workers=workers)

@@ -13,7 +13,7 @@ from treecrf.treebank.metrics.options import Punctuation
 
 if TYPE_CHECKING:
     from treecrf.parser import Training
-    from treecrf.parser.train import Epoch
+    from treecrf.parser.training.loop import Epoch
 
 __all__ = ["train"]
 
@@ -101,9 +101,9 @@ def train(
             raise typer.BadParameter(f"--{name} and --set {name}=... say it twice: give one")
     from treecrf.parser import set_up
     from treecrf.parser.config import Config
-    from treecrf.parser.ranks import joined
-    from treecrf.parser.setup import merged_config
-    from treecrf.parser.writing import training_in
+    from treecrf.parser.folder_lock import training_in
+    from treecrf.parser.training.ranks import joined
+    from treecrf.parser.training.setup import merged_config
 
     def read(device: str) -> "Training":
         changes = given | Config.parsed(set or ())
@@ -152,7 +152,7 @@ def _train_parser(
     """Train, and say what it came to; with `init`, against the model that it starts from."""
     from treecrf.cli.console import print_best, print_training
     from treecrf.parser.device import choose_device
-    from treecrf.parser.train import train as run
+    from treecrf.parser.training.loop import train as run
 
     if not training.ranks.leads:
         training.device = choose_device(device)  # what came from the leader has its device
@@ -180,8 +180,8 @@ def _train_parser(
 def _print_inheritance(training: "Training", init: str) -> None:
     """Say what the model keeps of the one that it starts from, and what it drops."""
     from treecrf.parser.bundled import model_folder
-    from treecrf.parser.checkpoint import load_settings
-    from treecrf.parser.inheritance import inheritance_note
+    from treecrf.parser.folder import load_settings
+    from treecrf.parser.training.warm_start import inheritance_note
     from treecrf.segment.segmenter import has_segmenter
 
     folder = model_folder(init)

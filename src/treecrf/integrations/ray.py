@@ -17,8 +17,8 @@ from ray.exceptions import RayError
 from treecrf.cores import usable_cores
 from treecrf.integrations.shards import Shard, ShardFormat, claim_folder, find_shards, unfinished
 from treecrf.parser import ParserError, load
-from treecrf.parser.checkpoint import load_settings
-from treecrf.parser.files import FileOptions, parse_file
+from treecrf.parser.files.sources import FileOptions, parse_file
+from treecrf.parser.folder import load_settings
 from treecrf.segment.errors import SegmentError
 from treecrf.treebank import Sentence, TreebankError, write_conllu
 from treecrf.treebank.files.json_lines import write_json

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from treecrf.atomic import all_beside, beside, remove_temporary, replace_file
-from treecrf.parser import checkpoint
+from treecrf.parser import folder as checkpoint
 from treecrf.parser.errors import ParserError
-from treecrf.parser.files import FileOptions
+from treecrf.parser.files.sources import FileOptions
 
 __all__ = ["Shard", "ShardFormat", "claim_folder", "find_shards", "unfinished"]
 

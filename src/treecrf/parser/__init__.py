@@ -4,12 +4,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from treecrf.parser.api import Parser, load
     from treecrf.parser.config import Config
     from treecrf.parser.errors import ParserError
-    from treecrf.parser.predict import Parser, load
     from treecrf.parser.presets import load_config
-    from treecrf.parser.setup import set_up
-    from treecrf.parser.train import Training
+    from treecrf.parser.training.loop import Training
+    from treecrf.parser.training.setup import set_up
 
 __all__ = [
     "Config",

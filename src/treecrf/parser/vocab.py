@@ -10,7 +10,7 @@ from treecrf.parser.errors import ParserError
 from treecrf.treebank import Sentence
 
 if TYPE_CHECKING:
-    from treecrf.parser.pretrained import Pieces
+    from treecrf.parser.network.pretrained import Pieces
 
 __all__ = ["ROOT", "UNKNOWN", "Vocabulary", "build_vocabulary"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
 from treecrf.atomic import hidden
-from treecrf.parser.files import FileOptions, look_into, read_input
+from treecrf.parser.files.sources import FileOptions, look_into, read_input
 from treecrf.parser.options import InputKind
 from treecrf.serve.annotate_store import SentenceStore
 from treecrf.treebank import Sentence, TreebankError

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from treecrf.parser import Parser
-from treecrf.parser.analysis import Analysis
 from treecrf.parser.constraints import FREE
-from treecrf.parser.pipeline import windows
+from treecrf.parser.decoding.analysis import Analysis
+from treecrf.parser.files.pipeline import windows
 from treecrf.serve.annotate_file import Annotations
 from treecrf.serve.annotate_store import SentenceStore
 from treecrf.treebank import Sentence

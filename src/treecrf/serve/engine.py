@@ -4,7 +4,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from treecrf.parser import Parser
-from treecrf.parser.trees import TreeNamer
+from treecrf.parser.decoding.trees import TreeNamer
 from treecrf.segment.assembly import Assembly
 from treecrf.serve.work import Task, TaskResult
 from treecrf.treebank import Sentence, Token, read_tokens

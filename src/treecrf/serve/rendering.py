@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from treecrf.parser.analysis import Analysis
+from treecrf.parser.decoding.analysis import Analysis
 from treecrf.serve.work import Task, TaskResult
 from treecrf.treebank import Sentence
 from treecrf.treebank.tokens import token_range

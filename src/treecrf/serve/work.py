@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from treecrf.parser.analysis import Analysis
 from treecrf.parser.constraints import FREE, Constraints
+from treecrf.parser.decoding.analysis import Analysis
 from treecrf.treebank import Sentence
 
 __all__ = ["Job", "Pieces", "Plan", "Task", "TaskResult", "counted_words", "estimated_words"]

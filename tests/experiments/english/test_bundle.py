@@ -13,8 +13,8 @@ from experiments.english import bundle, hold_out, reliability
 from treecrf.demo import generate_treebank
 from treecrf.nn.transformer import BertEncoder, BertShape
 from treecrf.parser.presets import PRESETS
-from treecrf.parser.setup import set_up
-from treecrf.parser.train import train
+from treecrf.parser.training.loop import train
+from treecrf.parser.training.setup import set_up
 from treecrf.segment import SegmenterConfig, train_segmenter
 from treecrf.treebank import read_conllu, write_conllu
 

@@ -9,7 +9,7 @@ from safetensors.torch import load_file, save_file
 
 from experiments.english.cut import cut_encoder, is_english, main
 from treecrf.nn.transformer import BertEncoder, BertShape, bert_weights
-from treecrf.parser.pretrained import load_pretrained
+from treecrf.parser.network.pretrained import load_pretrained
 
 PIECES = [
     "[PAD]",

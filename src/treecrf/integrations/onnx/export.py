@@ -10,12 +10,12 @@ import treecrf
 from treecrf.atomic import replace_file
 from treecrf.integrations.onnx.network import scorer_graph
 from treecrf.integrations.onnx.runtime import FORMAT, GRAPH, GraphScorer
-from treecrf.parser.batch import Batch, make_batch
+from treecrf.parser.batching.batch import Batch, make_batch
+from treecrf.parser.batching.encoding import encode
 from treecrf.parser.bundled import BUNDLED, model_folder
-from treecrf.parser.checkpoint import model_digest
-from treecrf.parser.encoding import encode
 from treecrf.parser.errors import ParserError
-from treecrf.parser.model import Scorer
+from treecrf.parser.folder import model_digest
+from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence, Token
 

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 from torch import Tensor
 
-from treecrf.parser.batch import Batch, PieceInputs, WordInputs
+from treecrf.parser.batching.batch import Batch, PieceInputs, WordInputs
 
 __all__ = ["graph_inputs"]
 

@@ -9,8 +9,8 @@ from treecrf.integrations.onnx.encoders import add_bert, add_bilstm, add_char_ls
 from treecrf.integrations.onnx.graph import Graph, Value
 from treecrf.nn.transformer import BertEncoder
 from treecrf.parser.errors import ParserError
-from treecrf.parser.model import Scorer
-from treecrf.parser.readers import PieceReader, WordReader
+from treecrf.parser.network.readers import PieceReader, WordReader
+from treecrf.parser.network.scorer import Scorer
 
 if TYPE_CHECKING:
     from onnx import ModelProto

@@ -8,13 +8,13 @@ from torch import Tensor
 
 from treecrf.extras import needs_extra
 from treecrf.integrations.onnx.inputs import graph_inputs
-from treecrf.parser.batch import Batch
+from treecrf.parser.api import Parser
+from treecrf.parser.batching.batch import Batch
+from treecrf.parser.batching.memory import FACTORED_CELLS
 from treecrf.parser.bundled import BUNDLED, DEFAULT, model_folder
-from treecrf.parser.checkpoint import load_settings, model_digest
 from treecrf.parser.errors import ParserError
-from treecrf.parser.memory import FACTORED_CELLS
-from treecrf.parser.model import Roles
-from treecrf.parser.predict import Parser
+from treecrf.parser.folder import load_settings, model_digest
+from treecrf.parser.network.scorer import Roles
 
 with needs_extra("onnx", "ONNX"):
     import onnxruntime

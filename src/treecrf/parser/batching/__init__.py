@@ -1,0 +1,1 @@
+"""From sentences to tensors: vocabulary numbers, batches, gold annotation."""

@@ -1,0 +1,89 @@
+"""What a loss compares scores with: the annotation of a batch, by packed token and by cell.
+
+It is found on the host, where a batch is made while a GPU computes another one: on the device, the
+parts of a tree are found in some fifty small operations a step.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from torch import Tensor
+
+from treecrf.parser.batching.distinct import Integers
+from treecrf.parser.batching.encoding import Annotation, EncodedSentences
+
+__all__ = ["Gold", "WordCounts", "count_words", "gold_arrays"]
+
+
+@dataclass(frozen=True, slots=True)
+class WordCounts:
+    """How many words have what a loss is divided by: a head, a relation, a tag."""
+
+    heads: int
+    relations: int
+    upos: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gold:
+    """What is annotated of the packed tokens of a batch."""
+
+    counts: WordCounts
+    places: Tensor  # [token], where its head is among the packed tokens; the root's for none
+    relations: Tensor  # [token], -1 for none
+    upos: Tensor | None  # [token], -1 for none
+    arcs: Tensor | None  # [word], cells of arc scores; None where some word has no head
+    siblings: Tensor | None  # [pair], cells of sibling scores, of the second order
+
+
+def count_words(encoded: EncodedSentences, annotation: Annotation, rows: Integers) -> WordCounts:
+    """The counts of the sentences with these numbers."""
+    starts, lengths = encoded.starts[rows], encoded.lengths[rows] + 1
+    before = np.cumsum(lengths) - lengths
+    token = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+    heads, relations, upos = _of_tokens(annotation, token)
+    word = np.delete(heads, before)  # root symbols are no words
+    return _count(word, relations, upos)
+
+
+def _of_tokens(
+    annotation: Annotation, token: Integers
+) -> tuple[Integers, Integers, Integers | None]:
+    """Heads, relations and tags of tokens with these numbers."""
+    upos = None if annotation.upos is None else annotation.upos.take(token)
+    return annotation.heads.take(token), annotation.relations.take(token), upos
+
+
+def _count(heads: Integers, relations: Integers, upos: Integers | None) -> WordCounts:
+    return WordCounts(
+        heads=int(np.count_nonzero(heads >= 0)),
+        relations=int(np.count_nonzero(relations >= 0)),
+        upos=0 if upos is None else int(np.count_nonzero(upos >= 0)),
+    )
+
+
+def gold_arrays(
+    annotation: Annotation, token: Integers, *, cells: Integers, places: Integers
+) -> tuple[WordCounts, dict[str, Integers | None]]:
+    """The counts and the arrays of `Gold`, by name, of packed tokens with these numbers.
+
+    `cells [token]` say where each token goes in the grid that `places [sentence, token]` is of.
+    """
+    sentences, width = places.shape
+    heads, relations, upos = _of_tokens(annotation, token)
+    words = heads[sentences:]  # the root symbols come first
+    counts = _count(words, relations, upos)
+    arrays: dict[str, Integers | None] = {
+        "places": places.take(cells - cells % width + np.maximum(heads, 0)),
+        "relations": relations,
+        "upos": upos,
+        "arcs": None,
+        "siblings": None,
+    }
+    if counts.heads == len(words):
+        arcs = arrays["arcs"] = cells[sentences:] * width + words
+        if annotation.siblings is not None:
+            sibling = annotation.siblings.take(token[sentences:])
+            has_one = np.flatnonzero(sibling)
+            arrays["siblings"] = arcs.take(has_one) * width + sibling.take(has_one)
+    return counts, arrays

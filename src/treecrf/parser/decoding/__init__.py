@@ -1,0 +1,1 @@
+"""From scores to trees: MBR, Viterbi, spanning trees, probabilities."""

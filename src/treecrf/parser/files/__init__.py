@@ -1,0 +1,1 @@
+"""From file to file: streams, and worker processes beside the device."""

@@ -1,0 +1,137 @@
+"""The trees of a file, whatever is in it: the same for each engine that parses files."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from io import StringIO
+from typing import IO, TYPE_CHECKING, cast
+
+from treecrf.parser.decoding.assigning import RANK
+from treecrf.parser.errors import ParserError
+from treecrf.parser.options import Decoder, InputKind
+from treecrf.treebank import Sentence
+from treecrf.treebank.files.documents import Document, document_file, read_documents
+from treecrf.treebank.files.streams import File, open_source, read_chunks
+from treecrf.treebank.files.text import look_at, parse_input, read_tokens, text_pieces
+from treecrf.treebank.probs import with_written_probs
+
+if TYPE_CHECKING:
+    from treecrf.parser.api import Parser
+
+__all__ = ["FileOptions", "check_has_heads", "look_into", "parse_file", "read_input"]
+
+# So many of documents are cut into words together.
+_CHARACTERS = 1 << 18
+_DOCUMENTS = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class FileOptions:
+    """What a file is, and what is wanted of it."""
+
+    input: InputKind = "auto"
+    text_column: str = "text"
+    """Of documents in JSON lines or Parquet."""
+    decoder: Decoder | None = None
+    keep_heads: bool = False
+    topk: int | None = None
+    probs: bool = False
+    """Whether sentences are given probabilities."""
+    write_probs: bool = False
+    """Whether CoNLL-U has them."""
+
+
+def parse_file(parser: "Parser", source: File, options: FileOptions) -> Iterator[Sentence]:
+    """The sentences of a file with their trees, in order; memory stays bounded."""
+    sentences = read_input(parser, source, options, trees=options.keep_heads)
+    parsed: Iterable[Sentence]
+    if options.topk is not None:
+        parsed = _ranked(parser, sentences, options.topk, keep_heads=options.keep_heads)
+    else:
+        parsed = parser.parse_stream(
+            sentences,
+            keep_heads=options.keep_heads,
+            decoder=options.decoder,
+            probs=options.probs or options.write_probs,
+        )
+    yield from map(with_written_probs, parsed) if options.write_probs else parsed
+
+
+def read_input(
+    parser: "Parser", source: File, options: FileOptions, *, trees: bool = True
+) -> Iterator[Sentence]:
+    """The sentences of a file of this kind, cut into words where it is raw text.
+
+    Without `trees`, heads that make none are no error.
+    """
+    kind = options.input
+    if kind == "auto" and isinstance(source, str):
+        kind = document_file(source) or kind
+    if kind in ("jsonl", "parquet"):
+        check_has_heads(kind, str(source), keep_heads=options.keep_heads)
+        documents = read_documents(source, kind=kind, column=options.text_column)
+        yield from _sentences_of(parser, documents)
+        return
+    with open_source(source) as (stream, name):
+        kind, stream = look_into(parser, stream, name, kind=kind)
+        check_has_heads(kind, name, keep_heads=options.keep_heads)
+        if kind == "conllu" or kind == "tokens":
+            yield from parse_input(
+                read_chunks(stream), name, kind=kind, multiroot=True, trees=trees
+            )
+        else:
+            pieces = text_pieces(stream, name)
+            yield from parser.segmenter.segment_stream(pieces)
+
+
+def look_into(
+    parser: "Parser", stream: IO[bytes] | IO[str], name: str, *, kind: InputKind
+) -> tuple[InputKind, IO[bytes] | IO[str]]:
+    """What an open file has in it, and the file from its start.
+
+    With "auto" what is no CoNLL-U is raw text if the model can cut it, else words.
+    """
+    if kind != "auto":
+        return kind, stream
+    found, stream = look_at(cast(IO[bytes], stream), name)
+    return ("text" if found == "tokens" and parser.has_segmenter else found), stream
+
+
+def check_has_heads(kind: InputKind, name: str, *, keep_heads: bool) -> None:
+    """An error where heads are to be kept and this kind of file has none."""
+    if keep_heads and kind != "conllu":
+        raise ParserError(f"{name}: --keep-heads is for CoNLL-U, and this is none: it has no heads")
+
+
+def _sentences_of(parser: "Parser", documents: Iterable[Document]) -> Iterator[Sentence]:
+    """The sentences of documents, the first of each with a comment that says so."""
+    for together in _groups(documents):
+        if parser.has_segmenter:
+            cut = parser.segmenter.segment_texts([document.text for document in together])
+        else:  # a sentence a line, as in a file of words
+            cut = [list(read_tokens(StringIO(document.text))) for document in together]
+        for document, sentences in zip(together, cut, strict=True):
+            if sentences:
+                sentences[0].comments.insert(0, document.comment)
+            yield from sentences
+
+
+def _groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    group: list[Document] = []
+    characters = 0
+    for document in documents:
+        group.append(document)
+        characters += len(document.text)
+        if characters >= _CHARACTERS or len(group) >= _DOCUMENTS:
+            yield group
+            group, characters = [], 0
+    if group:
+        yield group
+
+
+def _ranked(
+    parser: "Parser", sentences: Iterable[Sentence], k: int, *, keep_heads: bool
+) -> Iterator[Sentence]:
+    for trees in parser.parse_best(sentences, k, keep_heads=keep_heads):
+        for rank, tree in enumerate(trees, 1):
+            tree.comments.append(f"{RANK}{rank}")
+            yield tree

@@ -1,0 +1,123 @@
+"""What a process beside the device does: text to numbers, and trees to text; loads no torch."""
+
+import os
+import pickle
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from treecrf.parser.batching.encoding import EncodedSentences, check_tags, encode
+from treecrf.parser.batching.memory import LONG
+from treecrf.parser.config import Config
+from treecrf.parser.constraints import FREE, Constraints, kept_from
+from treecrf.parser.decoding.assigning import Assigner, TreeArrays
+from treecrf.parser.errors import ParserError
+from treecrf.parser.vocab import Vocabulary
+from treecrf.segment.corpus import Joins
+from treecrf.segment.multiwords import Splitter
+from treecrf.segment.scored import ScoredText, assemble
+from treecrf.treebank import Sentence, TreebankError
+from treecrf.treebank.files.text import Input, parse_input
+from treecrf.treebank.probs import with_written_probs
+
+__all__ = ["FileJob", "Numbers", "Piece", "serve"]
+
+
+@dataclass(frozen=True, slots=True)
+class FileJob:
+    """What all pieces of a file have in common."""
+
+    vocabulary: Vocabulary
+    config: Config
+    name: str
+    """Of the file, for messages."""
+    kind: Input
+    keep_heads: bool
+    write_probs: bool
+    cutting: tuple[Splitter, Joins] | None = None
+    """What makes sentences of raw text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Whole sentences of a file."""
+
+    lines_before: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Numbers:
+    """What is computed from: the sentences of a piece."""
+
+    encoded: EncodedSentences
+    limits: Sequence[Constraints]
+    places: Sequence[str]
+    """Where each sentence is in the file, if an error might have to name it."""
+
+
+def serve() -> None:
+    """Answer pieces with numbers and trees with text until there is nothing more to read."""
+    source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # what anyone prints, compiled code included, is no answer
+    with suppress(EOFError, OSError, pickle.UnpicklingError):  # the other process has ended
+        worker = _Worker(pickle.load(source))
+        while True:
+            pickle.dump(worker.answer(*pickle.load(source)), target, pickle.HIGHEST_PROTOCOL)
+            target.flush()
+    os._exit(0)  # at the end of the interpreter a pipe that nobody reads would be an error
+
+
+class _Worker:
+    """Keeps the sentences of a piece until their trees come."""
+
+    def __init__(self, job: FileJob) -> None:
+        self.job = job
+        self.assigner = Assigner(job.vocabulary, job.config)
+        self.waiting: dict[int, tuple[list[Sentence], list[Constraints]]] = {}
+
+    def answer(self, number: int, message: Piece | ScoredText | TreeArrays) -> object:
+        try:
+            if isinstance(message, TreeArrays):
+                return self.write(number, message)
+            return self.read(number, message)
+        except (TreebankError, ParserError) as error:
+            return error
+
+    def read(self, number: int, piece: Piece | ScoredText) -> Numbers:
+        job = self.job
+        if isinstance(piece, Piece):
+            sentences = self._parse(piece)
+        else:
+            assert job.cutting is not None
+            splitter, joins = job.cutting
+            sentences = assemble(piece, splitter=splitter, joins=joins)
+        limits = [kept_from(sentence) if job.keep_heads else FREE for sentence in sentences]
+        self.waiting[number] = sentences, limits
+        check_tags(sentences, job.config)
+        encoded = encode(sentences, job.vocabulary, job.config)
+        named = any(limits) or max(map(len, sentences), default=0) > LONG
+        return Numbers(encoded, limits, [s.where for s in sentences] if named else [])
+
+    def _parse(self, piece: Piece) -> list[Sentence]:
+        job = self.job
+        chunks = iter([piece.data] if piece.data else [])
+        try:
+            read = parse_input(
+                chunks, job.name, kind=job.kind, multiroot=True, trees=job.keep_heads
+            )
+            sentences = list(read)
+        except TreebankError as error:
+            line = error.line + piece.lines_before
+            raise TreebankError(error.problem, source=error.source, line=line) from None
+        for sentence in sentences:
+            sentence.line += piece.lines_before
+        return sentences
+
+    def write(self, number: int, trees: TreeArrays) -> str:
+        sentences, limits = self.waiting.pop(number)
+        parsed = self.assigner.assign(sentences, limits, trees)
+        if self.job.write_probs:
+            parsed = [with_written_probs(sentence) for sentence in parsed]
+        return "".join([sentence.to_conllu() for sentence in parsed])

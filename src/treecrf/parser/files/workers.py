@@ -1,0 +1,204 @@
+"""Parsing from file to file, with processes for what Python does beside the device.
+
+This process computes. The others each take pieces of the file, turn them into numbers, wait for
+the trees and turn those into text, so that the device does not wait for Python.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, suppress
+from dataclasses import replace
+from queue import SimpleQueue
+from typing import Any
+
+from treecrf.parser.api import Parser
+from treecrf.parser.batching.memory import TooLongError
+from treecrf.parser.config import Config
+from treecrf.parser.decoding.decoder import NoAllowedTreeError
+from treecrf.parser.errors import ParserError
+from treecrf.parser.files.sources import FileOptions, check_has_heads, look_into
+from treecrf.parser.files.stopping import submit
+from treecrf.parser.files.worker import FileJob, Numbers, Piece
+from treecrf.segment.scored import ScoredText, cut_scored
+from treecrf.treebank.files.streams import File, next_chunk, open_source, read_chunks
+from treecrf.treebank.files.text import Input, text_pieces
+
+__all__ = ["parse_with_workers"]
+
+_PIECE_BYTES = 1 << 21
+_PIECE_CHARACTERS = 1 << 18  # of raw text
+# Pieces for each worker that are under way at once: while one is computed the next one is read.
+_IN_FLIGHT = 2
+# Threads that compute: while one waits for a GPU, or launches, another prepares the next batch.
+_THREADS = {"cpu": 1, "cuda": 2}
+_SECONDS_TO_END = 5.0
+# Ctrl-C is for the process that writes, from the very start of the others.
+_PROGRAM = (
+    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    "from treecrf.parser.files.worker import serve; serve()"
+)
+_ENDED = "a process that reads and writes has ended; try --workers 0"
+
+
+def parse_with_workers(
+    parser: Parser, source: File, options: FileOptions, *, workers: int
+) -> Iterator[str]:
+    """The parsed file in pieces of CoNLL-U, in order: one tree a sentence, no documents."""
+    if workers < 1:
+        raise ParserError(f"workers is {workers}; it is how many processes there are, 1 or more")
+    if options.topk is not None:
+        raise ParserError("workers give one tree a sentence; parse with none for the best k")
+    decoder, keep_heads, probs = options.decoder, options.keep_heads, options.write_probs
+    with ExitStack() as stack:
+        file, name = stack.enter_context(open_source(source))
+        kind, file = look_into(parser, file, name, kind=options.input)
+        check_has_heads(kind, name, keep_heads=keep_heads)
+        cutting = None
+        pieces: Iterator[Piece | ScoredText]
+        if kind == "text":
+            segmenter = parser.segmenter
+            cutting = segmenter.splitter, segmenter.joins
+            blocks = segmenter.score_stream(text_pieces(file, name))
+            pieces = cut_scored(blocks, joins=segmenter.joins, size=_PIECE_CHARACTERS)
+            read_as: Input = "tokens"
+        elif kind == "conllu" or kind == "tokens":
+            pieces, read_as = _pieces(read_chunks(file), name, kind), kind
+        else:
+            raise ParserError(f"{name}: workers take no documents; parse them with none")
+        job = FileJob(parser.vocabulary, parser.config, name, read_as, keep_heads, probs, cutting)
+        config = parser.config if decoder is None else replace(parser.config, decoder=decoder)
+        pool: list[_Process] = []
+        stack.callback(_close, pool)
+        for _ in range(workers):
+            pool.append(_Process(job))
+        threads = ThreadPoolExecutor(_THREADS[parser.device.type])
+        stop = threading.Event()
+        stack.callback(threads.shutdown, cancel_futures=True)
+        stack.callback(stop.set)
+
+        def compute(number: int, numbers: "Future[Numbers]") -> "Future[str]":
+            trees = _trees(parser, numbers.result(), config, probs=probs)
+            return pool[number % workers].ask(number, trees)
+
+        under_way: deque[Future[Future[str]]] = deque()
+        for number, piece in enumerate(pieces):
+            numbers = pool[number % workers].ask(number, piece)
+            under_way.append(submit(threads, stop, compute, number, numbers))
+            if len(under_way) >= workers * _IN_FLIGHT:
+                yield under_way.popleft().result().result()
+        while under_way:
+            yield under_way.popleft().result().result()
+
+
+def _close(pool: "list[_Process]") -> None:
+    """Tell all processes to end, and then wait for them."""
+    for process in pool:
+        process.messages.put(None)
+    until = time.monotonic() + _SECONDS_TO_END
+    for process in pool:
+        process.close(until=until)
+
+
+def _trees(parser: Parser, numbers: Numbers, config: Config, *, probs: bool) -> object:
+    try:
+        return parser.decode(numbers.encoded, numbers.limits, config=config, probs=probs)
+    except (NoAllowedTreeError, TooLongError) as error:
+        raise error.named(numbers.places[error.row]) from None
+
+
+def _pieces(chunks: Iterator[bytes], name: str, kind: Input) -> Iterator[Piece]:
+    """The file in pieces that end where a sentence ends."""
+    lines = 0
+    rest: list[bytes] = []
+    while chunk := next_chunk(chunks, name, line=lines + 1, before=rest):
+        rest.append(chunk)
+        if sum(map(len, rest)) < _PIECE_BYTES:
+            continue
+        data = b"".join(rest)
+        end = len(data) if kind == "tokens" else data.rfind(b"\n\n") + 2
+        if end < 2:  # one sentence and no end of it
+            rest = [data]
+            continue
+        yield Piece(lines, data[:end])
+        lines += data.count(b"\n", 0, end)
+        rest = [data[end:]]
+    if data := b"".join(rest):
+        yield Piece(lines, data)
+
+
+class _Process:
+    """A worker, and threads that talk to it: who asks does not wait until it listens."""
+
+    def __init__(self, job: FileJob) -> None:
+        # Not by multiprocessing, which has a process import the program that is running, and torch.
+        self.process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _PROGRAM],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ
+            | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)},
+        )
+        self.lock = threading.Lock()
+        self.messages: SimpleQueue[object] = SimpleQueue()
+        self.asked: deque[Future[Any]] = deque()  # replies come in this order
+        self.ended = False
+        self.messages.put(job)
+        talks = self._send, self._listen
+        self.talkers = [threading.Thread(target=talk, daemon=True) for talk in talks]
+        for talker in self.talkers:
+            talker.start()
+
+    def ask(self, number: int, message: object) -> "Future[Any]":
+        """The reply to a piece, or to the trees of the piece with this number, once it comes."""
+        reply: Future[Any] = Future()
+        with self.lock:
+            if self.ended:
+                reply.set_exception(ParserError(_ENDED))
+            else:
+                self.asked.append(reply)
+                self.messages.put((number, message))
+        return reply
+
+    def close(self, *, until: float) -> None:
+        """Wait for its end, which comes at this time at the latest."""
+        try:
+            self.process.wait(max(0, until - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        for talker in self.talkers:
+            talker.join()
+
+    def _send(self) -> None:
+        assert self.process.stdin is not None
+        with suppress(OSError), self.process.stdin as pipe:  # that it has ended is for `_listen`
+            while (message := self.messages.get()) is not None:
+                pickle.dump(message, pipe, pickle.HIGHEST_PROTOCOL)
+                pipe.flush()
+
+    def _listen(self) -> None:
+        assert self.process.stdout is not None
+        try:
+            with self.process.stdout as pipe:
+                while True:
+                    reply = pickle.load(pipe)
+                    future = self.asked.popleft()
+                    if isinstance(reply, Exception):
+                        future.set_exception(reply)
+                    else:
+                        future.set_result(reply)
+        except Exception:  # no more replies, or what is none: bytes that nobody pickled
+            pass
+        finally:
+            with self.lock:
+                self.ended = True
+                for future in self.asked:
+                    future.set_exception(ParserError(_ENDED))
+            self.messages.put(None)

@@ -1,0 +1,291 @@
+"""Model folders and checkpoints on disk: safetensors, TOML and JSON, whole or not at all."""
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from treecrf.atomic import all_beside, beside, copy_modes, replace_file
+from treecrf.locks import LOCK_FILES
+from treecrf.nn.compact import Stored, compacted, restored, shards
+from treecrf.nn.reading import parse_json
+from treecrf.nn.storage import StorageError, load_tensors, save_tensors
+from treecrf.parser.config import Config
+from treecrf.parser.errors import ParserError
+from treecrf.parser.folder_lock import writing_to
+from treecrf.parser.network.pretrained import Pretrained, load_pretrained
+from treecrf.parser.presets import load_config
+from treecrf.parser.vocab import Vocabulary
+from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
+from treecrf.segment.segmenter import Segmenter
+
+__all__ = [
+    "check_whole",
+    "damaged",
+    "has_model",
+    "load_checkpoint",
+    "load_settings",
+    "load_vectors",
+    "load_weights",
+    "model_digest",
+    "replace_file",
+    "save_checkpoint",
+    "save_compact",
+    "save_model",
+    "save_settings",
+    "save_weights",
+]
+
+CONFIG = "config.toml"
+VOCABULARY = "vocab.json"
+WEIGHTS = "model.safetensors"
+VECTORS = "vectors.safetensors"
+CHECKPOINT = "checkpoint.safetensors"
+LOG = "log.jsonl"
+SHARDS = "model-*-of-*.safetensors"
+ENCODER = "encoder"
+READY = ".ready"  # the end of the name of a folder whose files are about to be moved up
+_WEIGHTS_FORM = "treecrf model 1"
+# What is a little under 16 MiB with the names of its tensors: hosts of repositories like no more.
+_SHARD_BYTES = (16 << 20) - (1 << 16)
+FILES = (CONFIG, VOCABULARY, VECTORS, WEIGHTS, CHECKPOINT, LOG, *SEGMENTER_FILES)
+
+
+def save_settings(
+    folder: Path,
+    config: Config,
+    vocabulary: Vocabulary,
+    *,
+    vectors: Tensor | None,
+    pretrained: Pretrained | None,
+) -> None:
+    """Write what a model is besides its weights; it does not change while it is trained."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if pretrained is not None and pretrained.folder != folder / ENCODER:
+        pretrained.write(folder / ENCODER)
+    if vectors is not None:
+        save_tensors(folder / VECTORS, {"vectors": vectors}, {"format": "treecrf vectors 1"})
+    replace_file(folder / VOCABULARY, vocabulary.to_json().encode())
+    replace_file(folder / CONFIG, config.to_toml().encode())
+
+
+def save_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
+    """Write the weights of a model in the place of those that are there."""
+    save_tensors(folder / WEIGHTS, weights, {"format": _WEIGHTS_FORM})
+    _remove_shards(folder)
+
+
+def save_compact(folder: Path, weights: Mapping[str, Tensor], stored: Stored) -> None:
+    """Write the weights of a model in fewer bits, in files of less than 16 MiB."""
+    parts = list(shards(compacted(weights, stored), most=_SHARD_BYTES))
+    save_weights(folder, weights)  # these are read until every part is there
+    for number, part in enumerate(parts, 1):
+        path = folder / f"model-{number}-of-{len(parts)}.safetensors"
+        save_tensors(path, part, {"format": _WEIGHTS_FORM})
+    (folder / WEIGHTS).unlink(missing_ok=True)
+
+
+def save_checkpoint(folder: Path, tensors: Mapping[str, Tensor], state: Mapping[str, Any]) -> None:
+    """Write what training goes on from: tensors, and what JSON can hold."""
+    save_tensors(
+        folder / CHECKPOINT, tensors, {"format": "treecrf checkpoint 1", "state": json.dumps(state)}
+    )
+
+
+def save_model(
+    folder: Path,
+    config: Config,
+    vocabulary: Vocabulary,
+    weights: Mapping[str, Tensor],
+    *,
+    vectors: Tensor | None,
+    pretrained: Pretrained | None,
+    segmenter: Segmenter | None,
+) -> None:
+    """Write a whole model folder; a model that is there is replaced when the new one is complete.
+
+    What else is in its folder stays.
+    """
+    folder = Path(os.path.realpath(folder))  # through a link to the folder it names
+    temporary = beside(folder, ".tmp")
+    old = temporary.with_suffix(".old")
+    try:
+        with writing_to(folder) if folder.exists() else nullcontext():
+            if folder.exists():
+                temporary.mkdir(0o700)  # what it replaces may be for its owner alone
+            save_settings(temporary, config, vocabulary, vectors=vectors, pretrained=pretrained)
+            save_weights(temporary, weights)
+            if segmenter is not None:
+                segmenter.save(temporary)
+            if folder.exists():
+                _check_folder(folder)  # nothing but a model is replaced
+                _copy_others(folder, temporary)
+                copy_modes(folder, temporary)
+        if folder.exists():
+            folder.rename(old)  # without the lock: a folder with an open file may not be renamed
+        temporary.rename(folder)
+    finally:
+        if old.exists() and not folder.exists():
+            old.rename(folder)  # the new one could not be put in its place
+        for left in (temporary, old):
+            if left.exists():
+                shutil.rmtree(left)
+
+
+def has_model(folder: Path) -> bool:
+    """Whether there is something in the folder that can be loaded, as far as names tell."""
+    try:
+        _check_folder(folder)
+    except ParserError:
+        return False
+    return True
+
+
+def load_settings(
+    folder: Path, *, weights: bool = True
+) -> tuple[Config, Vocabulary, Pretrained | None]:
+    """What a model is besides its weights, which must be there as well unless told otherwise."""
+    if weights:
+        _check_folder(folder)
+    config = load_config(folder / CONFIG)
+    path = folder / VOCABULARY
+    try:
+        vocabulary = Vocabulary.from_dict(parse_json(path.read_bytes()))
+    except (OSError, StorageError, ParserError) as error:
+        raise ParserError(f"{path}: not a vocabulary that can be read: {error}") from None
+    pretrained = None
+    if config.encoder == "transformer":
+        pretrained = load_pretrained(folder / ENCODER)
+        vocabulary.pieces = pretrained.pieces
+    return config, vocabulary, pretrained
+
+
+def load_weights(folder: Path) -> dict[str, Tensor]:
+    """The weights of a model, on the host."""
+    _check_folder(folder)
+    paths = [folder / WEIGHTS]
+    if not paths[0].is_file():
+        paths = sorted(folder.glob(SHARDS))
+        if any(not path.name.endswith(f"-of-{len(paths)}.safetensors") for path in paths):
+            raise ParserError(f"{folder}: damaged: some of the files {SHARDS} are missing")
+    weights: dict[str, Tensor] = {}
+    for path in paths:
+        weights |= _load(path, _WEIGHTS_FORM)[0]
+    try:
+        return restored(weights)
+    except StorageError as error:
+        raise ParserError(f"{folder}: {error}") from None
+
+
+def load_vectors(folder: Path, vocabulary: Vocabulary) -> Tensor | None:
+    """The pretrained vectors of a model that has some."""
+    if not vocabulary.vectors:
+        return None
+    vectors = _load(folder / VECTORS, "treecrf vectors 1")[0].get("vectors")
+    rows = len(vocabulary.vectors) + 1
+    if (
+        vectors is None
+        or vectors.dim() != 2
+        or vectors.shape[0] != rows
+        or not vectors.is_floating_point()
+    ):
+        raise ParserError(f"{folder / VECTORS}: damaged: it has not the words of {VOCABULARY}")
+    return vectors
+
+
+def load_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
+    """What training goes on from; None where it was not written yet."""
+    path = folder / CHECKPOINT
+    if not path.exists():
+        return None
+    tensors, metadata = _load(path, "treecrf checkpoint 1")
+    try:
+        state = parse_json(metadata["state"])
+    except (KeyError, StorageError) as error:
+        raise damaged(folder, str(error)) from None
+    if not isinstance(state, dict):
+        raise damaged(folder, "its state is not a JSON object")
+    return tensors, state
+
+
+def damaged(folder: Path, problem: str) -> ParserError:
+    """An error about a checkpoint that training cannot go on from, to be raised."""
+    return ParserError(
+        f"{folder / CHECKPOINT}: a damaged checkpoint ({problem}); --overwrite trains anew"
+    )
+
+
+def check_whole(folder: Path) -> None:
+    """An error where a training was killed in the moment in which it took another's place."""
+    if not (folder / CONFIG).is_file() and (ready := list(folder.glob(f".????????{READY}"))):
+        raise ParserError(
+            f"{folder}: a command was cut short as it put a new model here; all that is left to do "
+            f"is to move the files of {ready[0]} to {folder}, and to remove it"
+        )
+
+
+def _check_folder(folder: Path) -> None:
+    missing = [name for name in (CONFIG, VOCABULARY, WEIGHTS) if not (folder / name).is_file()]
+    if not folder.is_dir():
+        # Killed between its two last steps, `save_model` leaves the old folder under this name.
+        aside = all_beside(folder, ".old")
+        if aside and not folder.exists():
+            raise ParserError(
+                f"{folder}: saving was cut short, and the model that was there is now "
+                f"{aside[0]}: give it its name back"
+            )
+        raise ParserError(
+            f"{folder}: no such folder; a model is a folder that `treecrf train` writes"
+        )
+    check_whole(folder)
+    if missing == [WEIGHTS] and any(folder.glob(SHARDS)):
+        return
+    if missing == [WEIGHTS]:
+        raise ParserError(
+            f"{folder}: training has not finished its first epoch; go on with --resume"
+        )
+    if missing:
+        raise ParserError(f"{folder}: not a model folder: it has no {' and no '.join(missing)}")
+
+
+def _copy_others(source: Path, folder: Path) -> None:
+    """Copy what is in a model folder and not of the model; a link stays one."""
+    for path in source.iterdir():
+        if path.name in (*FILES, ENCODER, *LOCK_FILES) or path.match(SHARDS):
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.copytree(path, folder / path.name, symlinks=True)
+        else:
+            shutil.copy2(path, folder / path.name, follow_symlinks=False)
+
+
+def _remove_shards(folder: Path) -> None:
+    for path in folder.glob(SHARDS):
+        path.unlink()
+
+
+def _load(path: Path, form: str) -> tuple[dict[str, Tensor], dict[str, str]]:
+    try:
+        return load_tensors(path, form)
+    except StorageError as error:
+        raise ParserError(str(error)) from None
+
+
+def model_digest(folder: Path) -> str:
+    """What tells a model from every other, and from itself before training made it better."""
+    # More epochs that find nothing better leave the model as it is.
+    config = load_config(folder / CONFIG).changed({"epochs": 0, "patience": 1})
+    digest = hashlib.sha256(config.to_toml().encode())
+    patterns = (VOCABULARY, WEIGHTS, SHARDS, VECTORS, f"{ENCODER}/*", *SEGMENTER_FILES)
+    for pattern in patterns:
+        for path in sorted(folder.glob(pattern)):
+            digest.update(f"{path.name}\n".encode())
+            with path.open("rb") as file:
+                digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()

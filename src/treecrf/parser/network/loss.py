@@ -1,0 +1,110 @@
+"""The distributions over trees that a model defines, and what training minimises."""
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from treecrf.parser.batching.batch import Batch
+from treecrf.parser.batching.gold import WordCounts
+from treecrf.parser.config import Config
+from treecrf.parser.network.scorer import Scorer
+from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
+
+__all__ = [
+    "TreeCRF",
+    "distribution",
+    "masked_heads",
+    "tempered",
+    "training_loss",
+]
+
+TreeCRF = ProjectiveTreeCRF | SiblingTreeCRF | NonProjectiveTreeCRF
+
+
+def distribution(
+    arc_scores: Tensor,
+    sibling_scores: Tensor | None,
+    lengths: Tensor,
+    *,
+    config: Config,
+    allowed: Tensor | None = None,
+    validate: bool = False,
+) -> TreeCRF:
+    """The distribution over the trees that the model decodes.
+
+    Of `local` it is the TreeCRF over the same scores: training did not make it one, but it ranks
+    trees as the scores do.
+    """
+    multiroot = config.multiroot
+    if sibling_scores is not None:
+        return SiblingTreeCRF(
+            arc_scores, sibling_scores, lengths, multiroot, allowed, validate=validate
+        )
+    crossing = config.crossing and not config.learns_projective
+    family = NonProjectiveTreeCRF if crossing else ProjectiveTreeCRF
+    return family(arc_scores, lengths, multiroot, allowed, validate=validate)
+
+
+def tempered(
+    arc_scores: Tensor, sibling_scores: Tensor | None, config: Config
+) -> tuple[Tensor, Tensor | None]:
+    """The scores whose probabilities are as sure as they should be."""
+    if config.temperature == 1:
+        return arc_scores, sibling_scores
+    siblings = None if sibling_scores is None else sibling_scores / config.temperature
+    return arc_scores / config.temperature, siblings
+
+
+def training_loss(
+    scorer: Scorer, batch: Batch, config: Config, *, counts: WordCounts | None = None
+) -> Tensor:
+    """The loss of a batch: those of its trees, their labels and tags, each by the word.
+
+    Of a part of a batch, `counts` are those of the whole: the losses of the parts add up.
+    """
+    gold = batch.gold
+    assert batch.heads is not None
+    assert gold is not None
+    roles = scorer(batch)
+    arc_scores = scorer.arcs(roles, batch)
+    if config.loss == "local":
+        words = batch.heads[:, 1:]
+        scores = masked_heads(arc_scores, batch.lengths)[:, 1:]
+        trees = functional.cross_entropy(
+            scores.flatten(0, 1), words.flatten(), ignore_index=-1, reduction="sum"
+        )
+    else:
+        sibling_scores = scorer.siblings(roles, batch)
+        crf = distribution(arc_scores, sibling_scores, batch.lengths, config=config)
+        if gold.arcs is None:  # the sum over every tree that fits
+            trees = -crf.log_prob(batch.heads).sum()
+        else:
+            trees = crf.log_partition.sum() - _sum_of(arc_scores, gold.arcs)
+            if sibling_scores is not None and gold.siblings is not None:
+                trees = trees - _sum_of(sibling_scores, gold.siblings)
+
+    counts = gold.counts if counts is None else counts
+    label_scores = scorer.labels_at(roles, gold.places)
+    labels = functional.cross_entropy(
+        label_scores, gold.relations, ignore_index=-1, reduction="sum"
+    )
+    loss = trees / max(1, counts.heads) + labels / max(1, counts.relations)
+    tag_scores = scorer.tags(roles)
+    if tag_scores is not None and gold.upos is not None:
+        tags = functional.cross_entropy(tag_scores, gold.upos, ignore_index=-1, reduction="sum")
+        loss = loss + tags / max(1, counts.upos)
+    return loss
+
+
+def _sum_of(scores: Tensor, cells: Tensor) -> Tensor:
+    """The sum of the scores in these cells, by their numbers from the first score on."""
+    return scores.flatten().index_select(0, cells).sum()
+
+
+def masked_heads(arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None = None) -> Tensor:
+    """Arc scores with -inf for heads that the sentence does not have or that are not allowed."""
+    token = torch.arange(arc_scores.shape[2], device=arc_scores.device)
+    possible = (token <= lengths[:, None])[:, None]
+    if allowed is not None:
+        possible = possible & allowed
+    return arc_scores.masked_fill(~possible, float("-inf"))

@@ -1,0 +1,290 @@
+"""Pretrained transformers: where they come from, and what a model folder keeps of them."""
+
+import reprlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load_file
+from torch import Tensor, nn
+
+from treecrf.atomic import replace_file
+from treecrf.extras import MissingExtraError, needs_extra
+from treecrf.nn.blank import TooLargeError
+from treecrf.nn.huggingface import (
+    CODE_FILES,
+    HuggingFaceEncoder,
+    HuggingFacePieces,
+    absurd_number,
+    names_code,
+)
+from treecrf.nn.reading import read_json
+from treecrf.nn.storage import StorageError, is_finite
+from treecrf.nn.transformer import BertEncoder, BertShape, bert_weights
+from treecrf.nn.wordpiece import END, START, UNKNOWN, WordPieces
+from treecrf.parser.errors import ParserError
+from treecrf.parser.network.sizes import make_blank
+
+__all__ = [
+    "Pieces",
+    "Pretrained",
+    "fetch",
+    "load_pretrained",
+    "read_vocabulary",
+    "take_encoder_weights",
+]
+
+Pieces: TypeAlias = WordPieces | HuggingFacePieces
+
+# The most pieces of a word that are read: a longer one is no word of a language.
+_MOST_PIECES = 32
+_WORDPIECE_FILES = ("config.json", "vocab.txt", "tokenizer_config.json")
+_DESCRIPTION = (".json", ".txt", ".model", ".jinja")
+_SIZES = ("hidden_size", "dim", "d_model", "n_embd")  # what families of encoders call it
+_LONGEST = 512  # pieces, where an encoder names no limit
+
+
+class Pretrained:
+    """The description of a transformer in a folder: its sizes and how it cuts words.
+
+    It is read whole, so that it can be written though another model has taken the folder's place.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        _check_description(folder, str(folder))
+        self.config = _read_json(folder / "config.json")
+        self.native = _is_bert(folder, self.config)
+        self.files = {path.name: path.read_bytes() for path in self._described()}
+        self.shape = BertShape.from_transformers(self.config) if self.native else None
+        self.size = self._read_size()
+        """Features of a state."""
+        self.pieces: Pieces = self._read_pieces()
+
+    @property
+    def longest(self) -> int:
+        """The most pieces of a text, its start and end among them."""
+        positions = self.config.get("max_position_embeddings") or 0
+        if type(positions) is not int:
+            raise ValueError(f"max_position_embeddings is {reprlib.repr(positions)}")
+        if positions < 1:  # some encoders say -1 where they have none
+            return _LONGEST
+        # RoBERTa and its kin count positions from past their padding.
+        longest = positions if self.native else positions - 2
+        if longest < 3:
+            raise ValueError(f"max_position_embeddings is {positions}, too few for any word")
+        return longest
+
+    def make(self, *, dropout: float) -> nn.Module:
+        """The encoder, with weights at random."""
+        if self.shape is not None:
+            # As in other encoders, dropout that is 0 in the description stays so.
+            return BertEncoder(
+                self.shape,
+                dropout=dropout if self.config.get("hidden_dropout_prob", 1) else 0.0,
+                attention_dropout=(
+                    dropout if self.config.get("attention_probs_dropout_prob", 1) else 0.0
+                ),
+            )
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "config.json").write_bytes(self.files["config.json"])
+            with _by_transformers(f"{self.folder}: transformers makes no encoder of it"):
+                return HuggingFaceEncoder(Path(folder), dropout=dropout)
+
+    def write(self, folder: Path) -> None:
+        """Put the description into a folder."""
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in self.files.items():
+            replace_file(folder / name, content)
+
+    def _described(self) -> list[Path]:
+        if self.native:
+            return [self.folder / name for name in _WORDPIECE_FILES]
+        files = filter(Path.is_file, sorted(self.folder.iterdir()))
+        return [path for path in files if path.suffix in _DESCRIPTION]
+
+    def _read_size(self) -> int:
+        size = next((self.config[name] for name in _SIZES if self.config.get(name)), None)
+        if size is None:
+            raise ParserError(
+                f"{self.folder / 'config.json'}: the size of a state is not among what it says "
+                f"({', '.join(_SIZES)}); take another encoder"
+            )
+        if type(size) is not int or size < 1:
+            raise ValueError(f"the size of a state is {reprlib.repr(size)}")
+        return size
+
+    def _read_pieces(self) -> Pieces:
+        if not self.native:
+            return HuggingFacePieces(self.folder, limit=_MOST_PIECES, longest=self.longest)
+        tokenizer = _read_json(self.folder / "tokenizer_config.json")
+        vocabulary, size = read_vocabulary(self.folder), self.config["vocab_size"]
+        if len(vocabulary) > size:  # an encoder may have spare places, but no fewer than pieces
+            raise ParserError(
+                f"{self.folder}: vocab.txt has {len(vocabulary):,} pieces where config.json has a "
+                f"vocab_size of {size:,}; take both files from one encoder"
+            )
+        if missing := {UNKNOWN, START, END} - set(vocabulary):
+            raise ParserError(f"{self.folder}: vocab.txt has no piece {min(missing)}")
+        lowercase = bool(tokenizer.get("do_lower_case", True))
+        return WordPieces(vocabulary, lowercase=lowercase, limit=_MOST_PIECES, longest=self.longest)
+
+
+def read_vocabulary(folder: Path) -> list[str]:
+    """The pieces in the `vocab.txt` of a BERT, in the order of their numbers."""
+    text = (folder / "vocab.txt").read_text(encoding="utf-8")
+    return text.removesuffix("\n").split("\n")  # other separators of lines may be pieces
+
+
+def load_pretrained(folder: Path) -> Pretrained:
+    """What a folder says of a transformer; an error says what is wrong with it."""
+    with (
+        _by_transformers(f"{folder}: not an encoder that can be read"),
+        needs_extra("transformers", f"the encoder {folder}"),
+    ):
+        return Pretrained(folder)
+
+
+def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
+    """A transformer by folder or name: its description and its weights. Nothing is written.
+
+    The names of the weights are those of the module that `Pretrained.make` gives.
+    """
+    source = Path(name)
+    if source.is_dir():
+        _check_description(source, name)
+    if source.is_dir() and _is_bert(source, _read_json(source / "config.json")):
+        path = source / "model.safetensors"
+        try:
+            weights = bert_weights(load_file(path))
+        # Tensors of other shapes or types do not go together.
+        except (OSError, SafetensorError, KeyError, IndexError, RuntimeError) as error:
+            problem = str(error).splitlines()[0]
+            raise ParserError(f"{path}: not the weights of a BERT: {problem}") from None
+        return load_pretrained(source), weights
+    with needs_extra("transformers", f"the encoder {name}"):
+        from transformers import AutoConfig, AutoModel, AutoTokenizer
+    with (
+        _by_transformers(f"no encoder is to be had by the name {name}"),
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        if not source.is_dir():
+            _check_description(_description(name), name)
+        config = AutoConfig.from_pretrained(name, trust_remote_code=False)
+        config.save_pretrained(folder)
+        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
+        tokenizer.save_pretrained(folder)
+        pretrained = load_pretrained(Path(folder))
+        make_blank(partial(pretrained.make, dropout=0.0), f"{name}: ")
+        model, found = AutoModel.from_pretrained(
+            name,
+            dtype=torch.float32,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,
+            trust_remote_code=False,
+        )
+    # What is missing or misshapen has numbers at random in the model.
+    missing = {*found["missing_keys"], *(key for key, *_ in found.get("mismatched_keys", ()))}
+    weights = {key: value for key, value in model.state_dict().items() if key not in missing}
+    if pretrained.native:
+        try:
+            return pretrained, bert_weights(weights)
+        except KeyError as error:
+            raise ParserError(f"{name}: its weights have no {error.args[0]}") from None
+    return pretrained, {
+        f"model.{key}": value for key, value in weights.items() if "pooler" not in key
+    }
+
+
+@torch.no_grad()
+def take_encoder_weights(encoder: nn.Module, weights: Mapping[str, Tensor], name: str) -> None:
+    """Give an encoder the weights that `fetch` found under a name: all that it has."""
+    for key, own in encoder.state_dict().items():
+        value = weights.get(key)
+        if value is None or value.shape != own.shape:
+            found = "none such" if value is None else f"the shape {(*value.shape,)}"
+            raise ParserError(
+                f"{name}: its config.json asks for {key} in the shape {(*own.shape,)}, and the "
+                f"weights have {found}; take both files from one encoder"
+            )
+        if not is_finite(value):
+            raise ParserError(f"{name}: damaged: {key} has numbers that are not finite")
+        own.copy_(value)
+
+
+@contextmanager
+def _by_transformers(problem: str) -> Iterator[None]:
+    """Make one line of whatever transformers raises over files that it cannot work with."""
+    try:
+        yield
+    except (ParserError, TooLargeError, MissingExtraError):
+        raise
+    except BaseException as error:
+        # What goes wrong in Rust, of which tokenizers is made, is no Exception.
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
+        lines = str(error).split("\n")
+        reason = next((line.strip() for line in lines if line.strip()), type(error).__name__)
+        raise ParserError(f"{problem}: {reason}") from None
+
+
+def _description(name: str) -> Path:
+    """The folder in which the files of an encoder by this name are kept, after a download."""
+    from transformers.utils.hub import cached_file
+
+    config, *others = CODE_FILES
+    path = cached_file(name, config)
+    assert path is not None  # else it raises an error
+    for file in others:
+        with suppress(OSError):  # an encoder may do without
+            cached_file(name, file)
+    return Path(path).parent
+
+
+def _check_description(folder: Path, name: str) -> None:
+    """An error where an encoder needs Python code that comes with it, or never ends to be made."""
+    described = [_read_json(folder / file) for file in CODE_FILES if (folder / file).is_file()]
+    if absurd := absurd_number(described):
+        raise ParserError(f"{name}: damaged: {absurd} in {' or '.join(CODE_FILES)}")
+    if names_code(described):
+        raise ParserError(
+            f"{name}: this encoder needs code of its own (auto_map in {' or '.join(CODE_FILES)}), "
+            "which treecrf does not run; take another encoder"
+        )
+
+
+def _is_bert(folder: Path, config: dict[str, Any]) -> bool:
+    """Whether our own encoder computes it, without the package transformers."""
+    return (
+        config.get("model_type") == "bert"
+        and config.get("hidden_act", "gelu") == "gelu"
+        and config.get("position_embedding_type", "absolute") == "absolute"
+        and all((folder / name).is_file() for name in _WORDPIECE_FILES)
+        and _cuts_as_bert(_read_json(folder / "tokenizer_config.json"))
+    )
+
+
+def _cuts_as_bert(tokenizer: dict[str, Any]) -> bool:
+    """Whether our own pieces of words are those of a tokenizer with these settings."""
+    strip_accents = tokenizer.get("strip_accents")
+    kind = tokenizer.get("tokenizer_class") or "BertTokenizer"
+    return (
+        kind in ("BertTokenizer", "BertTokenizerFast")
+        and tokenizer.get("tokenize_chinese_chars") is not False
+        and (strip_accents is None or strip_accents == tokenizer.get("do_lower_case", True))
+    )
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        content = read_json(path)
+    except StorageError as error:
+        raise ParserError(str(error)) from None
+    if not isinstance(content, dict):
+        raise ParserError(f"{path}: not a JSON object")
+    return content

@@ -1,0 +1,97 @@
+"""What reads a sentence: a BiLSTM over words and characters, or a pretrained transformer."""
+
+import torch
+from torch import Tensor, nn
+
+from treecrf.nn.bilstm import BiLSTM
+from treecrf.nn.dropout import InputDropout, SharedDropout
+from treecrf.nn.embedding import CharLSTM, WordEmbedding
+from treecrf.nn.mixing import LayerMix, mean_by_token
+from treecrf.nn.transformer import BertEncoder
+from treecrf.parser.batching.batch import Batch, PieceInputs
+from treecrf.parser.config import Config
+from treecrf.parser.network.pretrained import Pretrained
+
+__all__ = ["PieceReader", "WordReader"]
+
+
+class WordReader(nn.Module):
+    """Vectors of words, characters and tags, and a BiLSTM over them."""
+
+    def __init__(self, config: Config, sizes: dict[str, int], *, vectors: Tensor | None) -> None:
+        super().__init__()
+        self.words = WordEmbedding(sizes["words"], config.word_size, vectors=vectors)
+        self.characters = CharLSTM(
+            sizes["characters"], config.char_embedding_size, config.char_size
+        )
+        inputs = config.word_size + config.char_size
+        self.tags = None
+        if config.tags != "none":
+            self.tags = nn.Embedding(sizes["tags"], config.tag_size)
+            inputs += config.tag_size
+        self.input_dropout = InputDropout(config.embedding_dropout)
+        self.bilstm = _bilstm(inputs, config, input_dropout=config.lstm_input_dropout)
+        self.size = 2 * config.lstm_size
+
+    def forward(self, batch: Batch) -> Tensor:
+        """What is read of each token, `[token, feature]`."""
+        read = batch.words
+        assert read is not None
+        characters = self.characters(read.characters, read.character_sizes)
+        inputs = [self.words(read.words, read.vectors), characters.index_select(0, read.forms)]
+        if self.tags is not None:
+            inputs.append(self.tags(batch.tags))
+        return self.bilstm(self.input_dropout(inputs), batch.batch_sizes, batch.sentence)
+
+
+class PieceReader(nn.Module):
+    """A transformer over the pieces of words, whose states are mixed and pooled to words."""
+
+    def __init__(self, config: Config, sizes: dict[str, int], *, pretrained: Pretrained) -> None:
+        super().__init__()
+        self.transformer = pretrained.make(dropout=config.transformer_dropout)
+        self.mix = LayerMix(config.mix_layers)
+        self.size = pretrained.size
+        self.tags = None
+        if config.tags != "none":
+            self.tags = nn.Embedding(sizes["tags"], config.tag_size)
+            self.size += config.tag_size
+        self.dropout = SharedDropout(config.encoder_dropout)
+        self.bilstm = None
+        if config.lstm_layers:
+            self.bilstm = _bilstm(self.size, config, input_dropout=0.0)  # `dropout` was there
+            self.size = 2 * config.lstm_size
+
+    def forward(self, batch: Batch) -> Tensor:
+        """What is read of each token, `[token, feature]`."""
+        read = batch.pieces
+        assert read is not None
+        tokens = mean_by_token(self._states(read), read.token, len(batch.sentence))
+        if self.tags is not None:
+            tokens = torch.cat((tokens, self.tags(batch.tags)), 1)
+        tokens = self.dropout(tokens, batch.sentence, batch.grid[0])
+        if self.bilstm is None:
+            return tokens
+        return self.bilstm(tokens, batch.batch_sizes, batch.sentence)
+
+    def _states(self, read: PieceInputs) -> Tensor:
+        """The mixed states of the pieces of words, `[state, feature]`."""
+        on_gpu = read.windows.is_cuda
+        if isinstance(self.transformer, BertEncoder) and not (self.training or on_gpu):
+            states, packed = self.transformer.read_packed(read.windows, read.lengths)
+            return self.mix(states).index_select(0, packed.flatten().index_select(0, read.cells))
+        with torch.autocast(read.windows.device.type, torch.bfloat16, enabled=on_gpu):
+            mixed = self.mix(self.transformer(read.windows, read.lengths))
+        return mixed.float().flatten(0, 1).index_select(0, read.cells)
+
+
+def _bilstm(inputs: int, config: Config, *, input_dropout: float) -> BiLSTM:
+    return BiLSTM(
+        inputs,
+        config.lstm_size,
+        layers=config.lstm_layers,
+        dropout=config.encoder_dropout,
+        recurrent_dropout=config.recurrent_dropout,
+        mask_sentences=config.recurrent_dropout_mask == "sentence",
+        input_dropout=input_dropout,
+    )

@@ -1,0 +1,123 @@
+"""The network of a parser: from a batch of sentences to scores of arcs, siblings and labels."""
+
+from typing import Protocol
+
+from torch import Tensor, nn
+
+from treecrf.nn.affine import BiaffineArcs, BiaffineLabels, TriaffineSiblings, with_one
+from treecrf.nn.mlp import Perceptrons
+from treecrf.parser.batching.batch import Batch
+from treecrf.parser.config import Config
+from treecrf.parser.network.pretrained import Pretrained
+from treecrf.parser.network.readers import PieceReader, WordReader
+
+__all__ = ["Network", "Roles", "Scorer", "role_sizes"]
+
+Roles = dict[str, Tensor]
+"""Vectors `[token, feature]` of packed tokens, one for each role in a score."""
+
+
+class Network(Protocol):
+    """What decoding asks of a `Scorer`, or of whatever computes the same scores."""
+
+    @property
+    def sibling_scores(self) -> object | None:
+        """None where there are no scores of siblings."""
+
+    def __call__(self, batch: Batch, /) -> Roles: ...
+    def arcs(self, roles: Roles, batch: Batch) -> Tensor: ...
+    def siblings(self, roles: Roles, batch: Batch) -> Tensor | None: ...
+    def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]: ...
+    def labels(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor: ...
+    def tags(self, roles: Roles) -> Tensor | None: ...
+
+
+def role_sizes(config: Config) -> dict[str, int]:
+    """The features of each role, in the order in which the rows of their weights are."""
+    sizes = {
+        "arc_dependent": config.arc_size,
+        "arc_head": config.arc_size,
+        "label_dependent": config.label_size,
+        "label_head": config.label_size,
+    }
+    if config.loss == "crf2o":
+        sizes |= dict.fromkeys(("pair_dependent", "pair_head", "pair_sibling"), config.sibling_size)
+    if config.predict_upos:
+        sizes["tag"] = config.label_size
+    return sizes
+
+
+class Scorer(nn.Module):
+    """Reads sentences and scores what trees are made of."""
+
+    def __init__(
+        self,
+        config: Config,
+        sizes: dict[str, int],
+        *,
+        vectors: Tensor | None = None,
+        pretrained: Pretrained | None = None,
+    ) -> None:
+        super().__init__()
+        self.reader: WordReader | PieceReader
+        if pretrained is None:
+            self.reader = WordReader(config, sizes, vectors=vectors)
+        else:
+            self.reader = PieceReader(config, sizes, pretrained=pretrained)
+        self.roles = Perceptrons(self.reader.size, role_sizes(config), dropout=config.mlp_dropout)
+        self.arc_scores = BiaffineArcs(config.arc_size)
+        self.label_scores = BiaffineLabels(config.label_size, sizes["relations"])
+        self.sibling_scores = (
+            TriaffineSiblings(config.sibling_size) if config.loss == "crf2o" else None
+        )
+        self.tag_scores = (
+            nn.Linear(config.label_size, sizes["upos"]) if config.predict_upos else None
+        )
+
+    def forward(self, batch: Batch) -> Roles:
+        """Vectors of the tokens of a batch in each role."""
+        return self.roles(self.reader(batch), batch.sentence, batch.grid[0])
+
+    def arcs(self, roles: Roles, batch: Batch) -> Tensor:
+        """Arc scores `[batch, dependent, head]`."""
+        scores: Tensor = self.arc_scores(
+            batch.unpack(roles["arc_dependent"]), batch.unpack(roles["arc_head"])
+        )
+        return scores
+
+    def siblings(self, roles: Roles, batch: Batch) -> Tensor | None:
+        """Sibling scores `[batch, dependent, head, sibling]` of the second order."""
+        if self.sibling_scores is None:
+            return None
+        scores: Tensor = self.sibling_scores(
+            batch.unpack(roles["pair_dependent"]),
+            batch.unpack(roles["pair_head"]),
+            batch.unpack(roles["pair_sibling"]),
+        )
+        return scores
+
+    def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]:
+        """What sibling scores are products of, in n² rather than n³ of memory.
+
+        They are `[batch, head, sibling, feature]` and `[batch, dependent, feature]`.
+        """
+        assert self.sibling_scores is not None
+        heads, siblings = batch.unpack(roles["pair_head"]), batch.unpack(roles["pair_sibling"])
+        dependents = with_one(batch.unpack(roles["pair_dependent"]))
+        return self.sibling_scores.pairs(heads, siblings), dependents
+
+    def labels(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor:
+        """Label scores `[token, relation]` of packed tokens under these heads `[batch, N]`."""
+        place = batch.places.gather(1, heads.clamp(min=0)).flatten().index_select(0, batch.cells)
+        return self.labels_at(roles, place)
+
+    def labels_at(self, roles: Roles, places: Tensor) -> Tensor:
+        """The same where it is known which packed token `[token]` the head of each is."""
+        scores: Tensor = self.label_scores(
+            roles["label_dependent"], roles["label_head"].index_select(0, places)
+        )
+        return scores
+
+    def tags(self, roles: Roles) -> Tensor | None:
+        """Scores `[token, tag]` of the universal tags of packed tokens."""
+        return None if self.tag_scores is None else self.tag_scores(roles["tag"])

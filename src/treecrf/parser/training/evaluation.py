@@ -1,0 +1,92 @@
+"""The attachment scores of a model on dev data, computed while it is trained."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from treecrf.parser.batching.batch import cut_batches, make_batch
+from treecrf.parser.batching.encoding import encode
+from treecrf.parser.config import Config
+from treecrf.parser.decoding.decoder import decode
+from treecrf.parser.decoding.trees import TreeNamer
+from treecrf.parser.errors import ParserError
+from treecrf.parser.network.scorer import Scorer
+from treecrf.parser.training.ranks import ALONE, Ranks
+from treecrf.parser.vocab import Vocabulary
+from treecrf.treebank import Sentence
+from treecrf.treebank.metrics.options import Punctuation
+from treecrf.treebank.metrics.punctuation import punctuation
+
+__all__ = ["DevSet", "Scores"]
+
+_BATCH_WORDS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """Words with the right head, and with the right relation as well, in percent."""
+
+    uas: float
+    las: float
+
+
+class DevSet:
+    """Sentences with gold trees, in batches that stay on the device; each process has some."""
+
+    def __init__(
+        self,
+        sentences: Sequence[Sentence],
+        vocabulary: Vocabulary,
+        config: Config,
+        *,
+        device: torch.device,
+        ranks: Ranks = ALONE,
+    ) -> None:
+        self.config = config
+        self.ranks = ranks
+        self.namer = TreeNamer(vocabulary, config)
+        self.gold = [
+            (_scored_heads(sentence, config.punct), sentence.deprels) for sentence in sentences
+        ]
+        self.words = sum(head >= 0 for heads, _ in self.gold for head in heads)
+        if not self.words:
+            raise ParserError(
+                "no word of the dev data has a head"
+                + ("" if config.punct == "keep" else ", but for punctuation")
+                + ", so there is nothing to score"
+            )
+        encoded = encode(sentences, vocabulary, config)
+        order = np.argsort(-encoded.lengths, kind="stable")
+        batches = list(cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS))
+        self.batches = [
+            make_batch(encoded, rows, device=device) for rows in batches[ranks.rank :: ranks.size]
+        ]
+
+    def evaluate(self, scorer: Scorer) -> Scores:
+        """Scores of a model's trees; words without a gold head are left out, as `punct` is."""
+        scorer.eval()
+        right_heads = right = 0
+        for batch in self.batches:
+            decoded = decode(scorer, batch, config=self.config)
+            for place, row in enumerate(batch.rows.tolist()):
+                gold_heads, gold_relations = self.gold[row]
+                words = slice(1, len(gold_heads) + 1)
+                heads, relations = self.namer.name(
+                    decoded.heads[place, words].tolist(), decoded.relations[place, words].tolist()
+                )
+                for gold, head, gold_relation, relation in zip(
+                    gold_heads, heads, gold_relations, relations, strict=True
+                ):
+                    if gold == head:
+                        right_heads += 1
+                        right += gold_relation == relation
+        right_heads, right = self.ranks.add([right_heads, right])
+        return Scores(100 * right_heads / self.words, 100 * right / self.words)
+
+
+def _scored_heads(sentence: Sentence, punct: Punctuation) -> list[int]:
+    """The gold heads; -1, which no parse has, for words that are left out."""
+    left_out = punctuation(sentence, punct)
+    return [-1 if out else head for head, out in zip(sentence.heads, left_out, strict=True)]

@@ -1,0 +1,246 @@
+"""The files of a training run: its log, its best model and the checkpoint to go on from."""
+
+import json
+import time
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from torch import Tensor
+
+from treecrf.nn.storage import StorageError
+from treecrf.parser import folder as checkpoint
+from treecrf.parser.errors import ParserError
+from treecrf.parser.folder_lock import writing_to
+from treecrf.parser.training.data import fingerprint
+from treecrf.parser.training.evaluation import Scores
+from treecrf.parser.training.optimiser import Optimisation
+from treecrf.parser.training.replacing import clean_up, replacing
+
+if TYPE_CHECKING:
+    from treecrf.parser.training.loop import Training
+
+__all__ = ["Epoch", "Run"]
+
+# Writing to disk takes at most about this share of the time of training: a run of short epochs
+# writes after some of them, and resumed training repeats the others with the same result.
+_WRITING_SHARE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Epoch:
+    """What an epoch came to: a line of `log.jsonl`."""
+
+    epoch: int
+    loss: float
+    uas: float
+    las: float
+    best_las: float
+    best_epoch: int
+    steps: int
+    learning_rate: float
+    sentences_per_second: float
+    """In training alone."""
+    seconds: float
+    """Since the start of training, dev evaluation included."""
+
+
+class Run:
+    """Where a training run is, in memory and on disk."""
+
+    def __init__(self, folder: Path, training: "Training", optimisation: Optimisation) -> None:
+        self.folder = folder
+        self.config = training.config
+        self.vocabulary = training.vocabulary
+        self.vectors = training.vectors
+        self.pretrained = training.pretrained
+        self.segmenter = training.segmenter
+        self.ranks = training.ranks
+        self.optimisation = optimisation
+        self.data = fingerprint(training.prepared.sentences)
+        self.dev = fingerprint(training.dev)
+        self.epochs: list[Epoch] = []
+        self.seconds = 0.0
+        self._best: dict[str, Tensor] | None = None  # not on disk yet
+        self._replaces = False  # whether the folder has a model that this one is to replace
+        self._writing = 0.0  # seconds that the last write took
+        self._written = time.perf_counter()
+
+    @property
+    def epoch(self) -> int:
+        """The number of epochs done."""
+        return len(self.epochs)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the dev LAS has not risen for too long."""
+        return bool(self.epochs) and self.epoch - self.epochs[-1].best_epoch >= self.config.patience
+
+    def start(self, *, resume: bool) -> None:
+        """Begin or go on, as the process that leads finds it in the folder; the others follow."""
+        if not self.ranks.connected:
+            self._resume() if resume else self._begin()
+            return
+        optimisation = self.optimisation
+
+        def begun() -> tuple[dict[str, Tensor], int, list[Epoch], float]:
+            self._resume() if resume else self._begin()
+            tensors = {name: tensor.cpu() for name, tensor in optimisation.state().items()}
+            return tensors, optimisation.steps, self.epochs, self.seconds
+
+        tensors, steps, self.epochs, self.seconds = self.ranks.from_leader(begun)
+        if not self.ranks.leads:
+            optimisation.restore(tensors, steps)
+
+    def _begin(self) -> None:
+        """Start anew; what another training has left in the folder goes, but for a model.
+
+        That stays until the first epoch has made another. Else there is a checkpoint to go on
+        from at once, with the weights to start from, which may have come from elsewhere.
+        """
+        self._replaces = checkpoint.has_model(self.folder)
+        if not self._replaces:
+            with replacing(self.folder) as new:
+                self._write_checkpoint(new)
+                self._save_settings(new)
+
+    def _resume(self) -> None:
+        """Go on from the checkpoint in the folder, or begin where nothing has begun yet."""
+        if not (self.folder / checkpoint.CONFIG).exists():
+            self._begin()
+            return
+        saved = checkpoint.load_checkpoint(self.folder)
+        if saved is None:
+            raise ParserError(
+                f"{self.folder}: there is no {checkpoint.CHECKPOINT} to go on from; --init starts "
+                "another training from this model, --overwrite trains anew"
+            )
+        tensors, state = saved
+        try:
+            for name, kept, given in (
+                ("training", state["data"], self.data),
+                ("dev", state["dev"], self.dev),
+            ):
+                if kept != given:
+                    raise ParserError(
+                        f"{self.folder}: the checkpoint is of other {name} data; give the same "
+                        "files in the same order, or another --out"
+                    )
+            self.epochs = _epochs(state["epochs"])
+            self.optimisation.restore(tensors, _steps(state["steps"]))
+        except KeyError as error:
+            raise checkpoint.damaged(self.folder, f"it has no {error.args[0]}") from None
+        except StorageError as error:
+            raise checkpoint.damaged(self.folder, str(error)) from None
+        self.seconds = self.epochs[-1].seconds if self.epochs else 0.0
+        clean_up(self.folder)
+        self._save_settings(self.folder)
+        self._write_log(self.folder)
+
+    def finish_epoch(self, loss: float, scores: Scores, speed: float) -> Epoch:
+        """Take down what an epoch came to, and write it all if that does not take too long."""
+        last = self.epochs[-1] if self.epochs else None
+        better = last is None or scores.las > last.best_las
+        epoch = Epoch(
+            epoch=self.epoch + 1,
+            loss=loss,
+            uas=scores.uas,
+            las=scores.las,
+            best_las=scores.las if better or last is None else last.best_las,
+            best_epoch=self.epoch + 1 if better or last is None else last.best_epoch,
+            steps=self.optimisation.steps,
+            learning_rate=self.config.learning_rate * self.optimisation.share,
+            sentences_per_second=speed,
+            seconds=self.seconds,
+        )
+        self.epochs.append(epoch)
+        if better and self.ranks.leads:
+            weights = self.optimisation.averaged.state_dict()
+            self._best = {name: tensor.clone() for name, tensor in weights.items()}
+        if time.perf_counter() - self._written >= self._writing / _WRITING_SHARE:
+            self._write(whole=True)
+        return epoch
+
+    def end(self, *, cut: bool) -> Epoch:
+        """Write what is not on disk yet; the last epoch.
+
+        Where another one was begun and `cut`, the weights are on their way to it: training goes on
+        from the last checkpoint.
+        """
+        if not self.epochs:
+            raise ParserError("no epoch was trained: the time or the number of epochs is too small")
+        self._write(whole=not cut)
+        return self.epochs[-1]
+
+    def _save_settings(self, folder: Path) -> None:
+        if self.segmenter is not None:
+            self.segmenter.save(folder)
+        checkpoint.save_settings(
+            folder,
+            self.config,
+            self.vocabulary,
+            vectors=self.vectors,
+            pretrained=self.pretrained,
+        )
+
+    def _write(self, *, whole: bool) -> None:
+        """The best model, then the log, then the checkpoint if it is `whole`.
+
+        Killed in between, training goes on from the older checkpoint and writes the same again.
+        """
+        if not self.ranks.leads:
+            return
+        started = time.perf_counter()
+        with writing_to(self.folder):  # an error if it is another folder by now
+            if self._replaces:  # this is the first epoch
+                with replacing(self.folder) as new:
+                    self._save_settings(new)
+                    self._write_epochs(new, whole=True)
+                self._replaces = False
+            else:
+                self._write_epochs(self.folder, whole=whole)
+        self._written = time.perf_counter()
+        self._writing = self._written - started
+
+    def _write_epochs(self, folder: Path, *, whole: bool) -> None:
+        if self._best is not None:
+            checkpoint.save_weights(folder, self._best)
+            self._best = None
+        self._write_log(folder)
+        if whole:
+            self._write_checkpoint(folder)
+
+    def _write_checkpoint(self, folder: Path) -> None:
+        state: dict[str, Any] = {
+            "data": self.data,
+            "dev": self.dev,
+            "steps": self.optimisation.steps,
+            "epochs": [asdict(epoch) for epoch in self.epochs],
+        }
+        checkpoint.save_checkpoint(folder, self.optimisation.state(), state)
+
+    def _write_log(self, folder: Path) -> None:
+        lines = [json.dumps(asdict(epoch)) + "\n" for epoch in self.epochs]
+        checkpoint.replace_file(folder / checkpoint.LOG, "".join(lines).encode())
+
+
+def _epochs(value: object) -> list[Epoch]:
+    """The epochs that a checkpoint tells of."""
+    kinds = {item.name: item.type for item in fields(Epoch)}
+    if not isinstance(value, list):
+        raise StorageError("its epochs are not a list")
+    for number, epoch in enumerate(value, 1):
+        if not isinstance(epoch, dict) or epoch.keys() != kinds.keys():
+            raise StorageError(f"what it says of epoch {number} is not what a training writes")
+        for name, kind in kinds.items():
+            if type(epoch[name]) is not kind and not (kind is float and type(epoch[name]) is int):
+                raise StorageError(f"{name} of epoch {number} is not a number")
+        if epoch["epoch"] != number or not 1 <= epoch["best_epoch"] <= number:
+            raise StorageError(f"what it says of epoch {number} is of another one")
+    return [Epoch(**epoch) for epoch in value]
+
+
+def _steps(value: object) -> int:
+    if type(value) is not int or not 0 <= value < 2**53:
+        raise StorageError("its number of steps is not one")
+    return value

@@ -1,0 +1,266 @@
+"""From files and settings to a training that can begin or go on."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from treecrf.parser import folder as checkpoint
+from treecrf.parser.bundled import model_folder
+from treecrf.parser.config import ARCHITECTURE, Config
+from treecrf.parser.device import choose_device
+from treecrf.parser.errors import ParserError
+from treecrf.parser.folder_lock import check_is_folder
+from treecrf.parser.network.pretrained import Pretrained, fetch, take_encoder_weights
+from treecrf.parser.network.readers import PieceReader
+from treecrf.parser.network.scorer import Scorer
+from treecrf.parser.network.sizes import check_trainable, make_blank
+from treecrf.parser.network.vectors import read_vectors
+from treecrf.parser.presets import load_config
+from treecrf.parser.training.data import Prepared, prepare
+from treecrf.parser.training.loop import Training
+from treecrf.parser.training.warm_start import inherited_vocabulary, take_weights
+from treecrf.parser.vocab import Vocabulary, build_vocabulary
+from treecrf.segment.segmenter import Segmenter, has_segmenter
+from treecrf.treebank import Sentence, read_conllu
+from treecrf.treebank.files.streams import File
+from treecrf.treebank.metrics.punctuation import punctuation
+
+__all__ = ["base_config", "merged_config", "set_up"]
+
+# What may change when training goes on: when it ends, and how trees are chosen by the scores.
+_RESUMABLE = ("epochs", "patience", "decoder")
+
+
+def base_config(folder: Path, *, init: str | Path | None, resume: bool) -> Config | None:
+    """The settings that training starts from, where a folder gives them: its own, or another's."""
+    if resume and (folder / checkpoint.CONFIG).exists():
+        return load_config(folder / checkpoint.CONFIG)
+    if init is None:
+        return None
+    return checkpoint.load_settings(model_folder(init))[0]
+
+
+def merged_config(
+    folder: Path,
+    *,
+    source: str | Path | None,
+    changes: Mapping[str, Any],
+    init: str | Path | None = None,
+    resume: bool = False,
+) -> Config:
+    """The settings of a training from all places that give some, checked once they are merged.
+
+    Later ones win: the folder that is resumed or started from, a TOML file, `changes`. The `source`
+    is that file, or a preset, which has every setting; without one and without such a folder it is
+    the preset `default`.
+    """
+    base = base_config(folder, init=init, resume=resume)
+    if base is not None and source is None:
+        return base.changed(changes)
+    return load_config(source or "default", changes, base=base)
+
+
+def set_up(
+    folder: Path,
+    config: Config,
+    *,
+    train: Sequence[File],
+    dev: File,
+    embeddings: File | None = None,
+    init: str | Path | None = None,
+    keep_segmenter: bool = True,
+    resume: bool = False,
+    overwrite: bool = False,
+    device: str = "auto",
+) -> Training:
+    """Read the data and make the model that `train` trains in this folder.
+
+    `init` is another model, by its folder or its name: this one starts from its weights and its
+    vocabulary, and has its segmenter unless told not to keep that. `resume` goes on with what is in
+    the folder, which else must have no model in it unless `overwrite`.
+    What has begun has its own weights and vectors, so that `init` and `embeddings` are not read.
+    """
+    if init is not None and embeddings is not None:
+        raise ParserError("a model to start from brings its own word vectors; it takes no others")
+    begun = _check_folder(folder, config, resume=resume, overwrite=overwrite)
+    chosen = choose_device(device)
+    prepared = prepare(_read(train), config)
+    dev_sentences = list(read_conllu(dev))
+    if not any(head >= 0 for sentence in dev_sentences for head in sentence.heads):
+        raise ParserError(f"{dev}: no word has a head, so there is no best epoch to choose by it")
+    _check_punctuation(dev_sentences, config, name=f"{dev}")
+    if begun:
+        start = _own_start(folder, config)
+    elif init is not None:
+        start = _inherited_start(model_folder(init), config, prepared, keep_segmenter)
+    else:
+        start = _new_start(config, prepared, embeddings=embeddings)
+    check_trainable(start.scorer, chosen, average=config.average > 0)
+    return Training(
+        config=config,
+        vocabulary=start.vocabulary,
+        vectors=start.vectors,
+        pretrained=start.pretrained,
+        segmenter=start.segmenter,
+        prepared=prepared,
+        dev=dev_sentences,
+        scorer=start.scorer,
+        device=chosen,
+    )
+
+
+class _Start(NamedTuple):
+    """What a training starts from."""
+
+    scorer: Scorer
+    vocabulary: Vocabulary
+    vectors: Tensor | None
+    pretrained: Pretrained | None
+    segmenter: Segmenter | None = None
+
+
+def _own_start(folder: Path, config: Config) -> _Start:
+    """What is in the folder; its weights come with its checkpoint."""
+    _, vocabulary, pretrained = checkpoint.load_settings(folder, weights=False)
+    vectors = checkpoint.load_vectors(folder, vocabulary)
+    return _start(config, vocabulary, vectors=vectors, pretrained=pretrained)
+
+
+def _inherited_start(
+    init: Path, config: Config, prepared: Prepared, keep_segmenter: bool
+) -> _Start:
+    """The weights, the vocabulary and the segmenter of another model, and what the data adds."""
+    old, known, pretrained = checkpoint.load_settings(init)
+    _check_architecture(config, old, init)
+    found = build_vocabulary(prepared.sentences, config)
+    vocabulary = inherited_vocabulary(known, found, old=old, new=config)
+    vectors = checkpoint.load_vectors(init, vocabulary)
+    start = _start(config, vocabulary, vectors=vectors, pretrained=pretrained)
+    weights = checkpoint.load_weights(init)
+    try:
+        take_weights(start.scorer, weights, relations=known.relations, old=old, new=config)
+    except ParserError as error:
+        raise ParserError(f"{init}: {error}") from None
+    if keep_segmenter and has_segmenter(init):
+        return start._replace(segmenter=Segmenter.load(init))
+    return start
+
+
+def _new_start(config: Config, prepared: Prepared, *, embeddings: File | None) -> _Start:
+    """What is in the data, with the transformer or the word vectors that the user names."""
+    vocabulary = build_vocabulary(prepared.sentences, config)
+    vectors: Tensor | None = None
+    if embeddings is not None:
+        vocabulary, vectors = _with_vectors(vocabulary, config, embeddings)
+    if config.encoder == "transformer":
+        pretrained, weights = fetch(config.transformer)
+        vocabulary.pieces = pretrained.pieces
+        start = _start(config, vocabulary, vectors=None, pretrained=pretrained)
+        assert isinstance(start.scorer.reader, PieceReader)
+        take_encoder_weights(start.scorer.reader.transformer, weights, config.transformer)
+        return start
+    if config.transformer:
+        raise ParserError(
+            f"transformer is {config.transformer}, which the encoder {config.encoder} does not "
+            "read with: --set encoder=transformer does"
+        )
+    return _start(config, vocabulary, vectors=vectors, pretrained=None)
+
+
+def _with_vectors(
+    vocabulary: Vocabulary, config: Config, embeddings: File
+) -> tuple[Vocabulary, Tensor]:
+    if config.encoder == "transformer":
+        raise ParserError("a transformer brings its own vectors: it takes no --embeddings")
+    words, vectors = read_vectors(embeddings)
+    return vocabulary.with_vectors(words), vectors
+
+
+def _start(
+    config: Config,
+    vocabulary: Vocabulary,
+    *,
+    vectors: Tensor | None,
+    pretrained: Pretrained | None,
+) -> _Start:
+    """With weights at random."""
+    if not vocabulary.relations:
+        raise ParserError("no word of the training data has a head and a relation")
+    if config.predict_upos and not vocabulary.upos:
+        raise ParserError(
+            "predict_upos is true, and no word of the training data has a universal tag to learn: "
+            "leave it out, or take data with tags"
+        )
+    make = partial(Scorer, config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
+    make_blank(make)
+    torch.manual_seed(config.seed)
+    scorer = make()
+    return _Start(scorer, vocabulary, vectors, pretrained)
+
+
+def _check_punctuation(dev: Sequence[Sentence], config: Config, *, name: str) -> None:
+    """An error where tags leave nothing out; by their forms there may just be none."""
+    if config.punct == "tag" and not any(any(punctuation(one, "tag")) for one in dev):
+        raise ParserError(
+            f"{name}: by its tags no word is punctuation; punct = unicode goes by the form of words"
+        )
+
+
+def _read(files: Sequence[File]) -> Iterable[Sentence]:
+    for file in files:
+        yield from read_conllu(file)
+
+
+def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool) -> bool:
+    """Whether a training goes on as it began; an error where something would be lost."""
+    check_is_folder(folder)
+    if config.epochs < 1:
+        raise ParserError("epochs is 0, and without an epoch there is no model: --set epochs=N")
+    if not overwrite:
+        checkpoint.check_whole(folder)
+    if resume:
+        if not (folder / checkpoint.CONFIG).exists():
+            return False
+        saved = load_config(folder / checkpoint.CONFIG)
+        changed = [
+            setting.name
+            for setting in fields(Config)
+            if getattr(saved, setting.name) != getattr(config, setting.name)
+            and setting.name not in _RESUMABLE
+        ]
+        if changed:
+            more = [f"{len(changed) - 3} more"] if len(changed) > 3 else []
+            raise ParserError(
+                f"{folder}: training began with another {' and '.join(changed[:3] + more)}; "
+                f"resumed, only {', '.join(_RESUMABLE)} may change"
+            )
+        return True
+    encoder, settings = folder / checkpoint.ENCODER, folder / checkpoint.CONFIG
+    if config.encoder == "transformer" and encoder.exists() and not settings.exists():
+        raise ParserError(
+            f"{encoder}: the model would have its encoder there; choose another --out"
+        )
+    existing = [name for name in checkpoint.FILES if (folder / name).exists()]
+    if existing and not overwrite:
+        # Settings and a checkpoint come before the first epoch, which makes the model.
+        begun = checkpoint.CHECKPOINT in existing and checkpoint.WEIGHTS not in existing
+        what = "a training that has made no model yet" if begun else "a model already"
+        raise ParserError(
+            f"{folder}: there is {what}; --resume goes on with it, --overwrite trains anew"
+        )
+    return False
+
+
+def _check_architecture(config: Config, init: Config, folder: Path) -> None:
+    differing = [name for name in ARCHITECTURE if getattr(config, name) != getattr(init, name)]
+    if differing:
+        name = differing[0]
+        raise ParserError(
+            f"{folder}: its weights are for {name} = {getattr(init, name)}, and the settings say "
+            f"{getattr(config, name)}; leave it out to take that of the model"
+        )

@@ -1,0 +1,125 @@
+"""What a model takes from the one that it starts from: words, relations and weights, each by name.
+
+Its vocabulary begins with that of the other model, so that a row of weights is for the same thing
+in both; and what only one of the two has rows for is left out or stays at random.
+"""
+
+from collections.abc import Mapping
+from itertools import accumulate
+
+import torch
+from torch import Tensor
+
+from treecrf.parser.config import Config
+from treecrf.parser.errors import ParserError
+from treecrf.parser.network.scorer import Scorer, role_sizes
+from treecrf.parser.vocab import Vocabulary
+from treecrf.treebank.pseudoprojective import is_lifted, restore, with_escapes
+
+__all__ = ["inheritance_note", "inherited_relations", "inherited_vocabulary", "take_weights"]
+
+_LABELS = "label_scores.weight"
+_ROLES = ("roles.linear.weight", "roles.linear.bias")
+_OPTIONAL = "sibling_scores."  # what the other model may lack
+# Weights with a row for each item of the vocabulary, of which there may be more now.
+_ROWS = (
+    "reader.words.trained.weight",
+    "reader.characters.embedding.weight",
+    "reader.tags.weight",
+    "tag_scores.weight",
+    "tag_scores.bias",
+    _LABELS,
+)
+
+
+def inheritance_note(old: Config, new: Config, *, segmenter: bool | None) -> str:
+    """What a model keeps of the one that it starts from besides weights and words, in one line.
+
+    The segmenter is kept, dropped, or there is none. Empty where there is nothing to tell.
+    """
+    kept = ["its segmenter"] if segmenter else []
+    dropped = ["its segmenter"] if segmenter is False else []
+    for name in ("temperature", "products"):
+        value, usual = getattr(old, name), getattr(Config(), name)
+        if value != usual:
+            (kept if getattr(new, name) == value else dropped).append(f"{name} {value}")
+    notes = [f"keeps {', '.join(kept)}"] if kept else []
+    notes += [f"drops {', '.join(dropped)}"] if dropped else []
+    if old.temperature != 1 and new.temperature == old.temperature:
+        notes.append("the temperature was fitted to its weights, not to the new ones")
+    return "; ".join(notes)
+
+
+def inherited_relations(relations: list[str], *, old: Config, new: Config) -> dict[str, int]:
+    """The relations of a model under new settings, each with its number in the model.
+
+    Marks of lifted arcs stay where the new settings have the same; else no tree may have such a
+    relation, and no training would teach a parser not to give it. Escapes come and go with marks.
+    """
+    same = old.pseudo == new.pseudo and (old.encoding == new.encoding or not new.pseudo)
+    kept: dict[str, int] = {}
+    for number, relation in enumerate(relations):
+        if same:
+            kept[relation] = number
+        elif not (old.pseudo and is_lifted([relation])):
+            plain = restore([0], [relation])[1][0] if old.pseudo else relation
+            kept.setdefault(with_escapes(plain) if new.pseudo else plain, number)
+    return kept
+
+
+def inherited_vocabulary(
+    vocabulary: Vocabulary, found: Vocabulary, *, old: Config, new: Config
+) -> Vocabulary:
+    """The vocabulary of a model under new settings, and after it what only new data has."""
+    relations = list(inherited_relations(vocabulary.relations, old=old, new=new))
+    start = Vocabulary(**vocabulary.to_dict() | {"relations": relations})
+    start.pieces = vocabulary.pieces
+    return start.extended(found)
+
+
+@torch.no_grad()
+def take_weights(
+    scorer: Scorer,
+    weights: Mapping[str, Tensor],
+    *,
+    relations: list[str],
+    old: Config,
+    new: Config,
+) -> None:
+    """Start from the weights of a model with these relations and the settings `old`.
+
+    Only rows of the vocabulary may be more, besides those of roles that the other one has not.
+    """
+    rows = list(inherited_relations(relations, old=old, new=new).values())
+    theirs, ours = _places(role_sizes(old)), _places(role_sizes(new))
+    for name, own in scorer.state_dict().items():
+        value = weights.get(name)
+        if value is None:
+            if not name.startswith(_OPTIONAL):
+                raise ParserError(f"damaged: there are no weights {name}")
+            continue
+        if name in _ROLES and len(value) == sum(role_sizes(old).values()):
+            for role in theirs.keys() & ours.keys():
+                own[ours[role]].copy_(value[theirs[role]])
+            continue
+        if name == _LABELS and len(value) == len(relations):
+            value = value[rows]
+        fits = own.shape == value.shape or (
+            name in _ROWS and own.shape[1:] == value.shape[1:] and len(own) >= len(value)
+        )
+        if not fits:
+            raise ParserError(
+                f"damaged: the weights {name} have the shape {(*value.shape,)}, which does not fit "
+                f"the settings and the vocabulary {(*own.shape,)}"
+            )
+        if own.dim():
+            own = own[: len(value)]
+        own.copy_(value)
+
+
+def _places(sizes: dict[str, int]) -> dict[str, slice]:
+    """The rows of each role."""
+    ends = list(accumulate(sizes.values()))
+    return {
+        role: slice(end - size, end) for (role, size), end in zip(sizes.items(), ends, strict=True)
+    }
