@@ -7,8 +7,8 @@ import pytest
 from tests.cli.running import problem
 from tests.serve.browsing import Service, start
 from treecrf.parser import Parser
-from treecrf.serve.annotate_cut import Cut
-from treecrf.serve.annotate_store import SentenceStore
+from treecrf.serve.annotate.corpus import SentenceStore
+from treecrf.serve.annotate.cut import Cut
 from treecrf.treebank import TreebankError
 
 TEXT = "Anna didn't see the garden. It rained, and she slept.\nThe old dog saw the cat.\n"

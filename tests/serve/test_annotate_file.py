@@ -13,9 +13,9 @@ from typing import IO
 
 import pytest
 
-from treecrf.serve.annotate_file import OPEN, Annotations, Record
-from treecrf.serve.annotate_lock import FileLock
-from treecrf.serve.annotate_store import SentenceStore
+from treecrf.serve.annotate.corpus import SentenceStore
+from treecrf.serve.annotate.decisions import OPEN, Annotations, Record
+from treecrf.serve.annotate.lock import FileLock
 from treecrf.treebank import Sentence, TreebankError, read_conllu, write_conllu
 
 FORMS = ["Anna", "saw", "the", "garden"]
@@ -147,7 +147,7 @@ def test_a_process_killed_at_any_moment_leaves_a_whole_file(tmp_path: Path) -> N
     path = tmp_path / "out.conllu"
     code = (
         "import sys\n"
-        "from treecrf.serve.annotate_file import Annotations, Record\n"
+        "from treecrf.serve.annotate.decisions import Annotations, Record\n"
         "from treecrf.treebank import Sentence\n"
         "with Annotations(sys.argv[1]) as annotations:\n"
         "    for number in range(len(list(annotations)) + 1, 1_000_000):\n"

@@ -10,11 +10,11 @@ import pytest
 from treecrf.parser import Parser
 from treecrf.parser.constraints import Constraints
 from treecrf.segment.errors import SegmentError
-from treecrf.serve.batching import Batcher
-from treecrf.serve.engine import Engine
 from treecrf.serve.errors import ServeError
 from treecrf.serve.metrics import Metrics
-from treecrf.serve.work import Job, Pieces, Task, TaskResult
+from treecrf.serve.queue.engine import Engine
+from treecrf.serve.queue.jobs import Job, Pieces, Task, TaskResult
+from treecrf.serve.queue.scheduler import Batcher
 from treecrf.treebank import Sentence
 
 WORDS = ["Anna", "saw", "the", "garden", "."]

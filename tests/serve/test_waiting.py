@@ -5,8 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from treecrf.serve.waiting import WaitingJobs
-from treecrf.serve.work import Job, Task, TaskResult
+from treecrf.serve.queue.jobs import Job, Task, TaskResult
+from treecrf.serve.queue.order import WaitingJobs
 from treecrf.treebank import Sentence
 
 BATCH, LONGEST = 500, 48_000

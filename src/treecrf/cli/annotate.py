@@ -10,8 +10,8 @@ from treecrf.cli.terminal import say
 from treecrf.extras import needs_extra
 
 if TYPE_CHECKING:
-    from treecrf.serve.annotate_file import Annotations
-    from treecrf.serve.annotate_queue import Queue
+    from treecrf.serve.annotate.decisions import Annotations
+    from treecrf.serve.annotate.questions import Queue
 
 __all__ = ["annotate"]
 
@@ -83,16 +83,16 @@ def annotate(
     if share == 0 or threshold == 0:
         raise typer.BadParameter("that asks about no word at all")
     with needs_extra("serve", "annotation"):
-        from treecrf.serve.annotate import Annotating, annotate_routes
+        from treecrf.serve.annotate.routes import Annotating, annotate_routes
         from treecrf.serve.app import create_app
         from treecrf.serve.server import run_server
     from treecrf.cli.console import track
     from treecrf.parser import load
     from treecrf.parser.decoding.entropy import LONGEST_ENTROPY
-    from treecrf.serve.annotate_cut import Cut
-    from treecrf.serve.annotate_file import Annotations
-    from treecrf.serve.annotate_queue import Asking, collect, make_queue
-    from treecrf.serve.annotate_store import SentenceStore
+    from treecrf.serve.annotate.corpus import SentenceStore
+    from treecrf.serve.annotate.cut import Cut
+    from treecrf.serve.annotate.decisions import Annotations
+    from treecrf.serve.annotate.questions import Asking, collect, make_queue
     from treecrf.serve.limits import Limits
     from treecrf.treebank import TreebankError
 

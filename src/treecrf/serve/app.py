@@ -11,15 +11,15 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 
 import treecrf
 from treecrf.parser import Parser
+from treecrf.serve.docs_page import name_models, reference_files, reference_routes
 from treecrf.serve.errors import ServeError
-from treecrf.serve.files import PageFiles
 from treecrf.serve.limits import Limits
 from treecrf.serve.metrics import Metrics
 from treecrf.serve.middleware import Counting, LimitedBody, SafeHeaders
-from treecrf.serve.parsing import parsing_routes
-from treecrf.serve.reference import name_models, reference_files, reference_routes
+from treecrf.serve.page_files import PageFiles
+from treecrf.serve.parse.routes import parsing_routes
 from treecrf.serve.registry import Registry
-from treecrf.serve.udpipe import udpipe_routes
+from treecrf.serve.udpipe.routes import udpipe_routes
 
 __all__ = ["STATIC", "create_app"]
 

@@ -4,12 +4,12 @@ import re
 from collections.abc import Callable, Mapping
 
 from treecrf.parser import Parser
-from treecrf.serve.batching import Batcher
-from treecrf.serve.engine import Engine
 from treecrf.serve.errors import ServeError
 from treecrf.serve.languages import LANGUAGES
 from treecrf.serve.limits import Limits
 from treecrf.serve.metrics import Metrics
+from treecrf.serve.queue.engine import Engine
+from treecrf.serve.queue.scheduler import Batcher
 
 __all__ = ["Registry"]
 

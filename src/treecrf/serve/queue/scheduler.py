@@ -12,11 +12,11 @@ from typing import Any
 
 from treecrf.parser.errors import ParserError
 from treecrf.segment.errors import SegmentError
-from treecrf.serve.engine import Engine
 from treecrf.serve.errors import ServeError
 from treecrf.serve.metrics import Metrics
-from treecrf.serve.waiting import WaitingJobs
-from treecrf.serve.work import Job, Pieces, Task, TaskResult, counted_words, estimated_words
+from treecrf.serve.queue.engine import Engine
+from treecrf.serve.queue.jobs import Job, Pieces, Task, TaskResult, counted_words, estimated_words
+from treecrf.serve.queue.order import WaitingJobs
 from treecrf.treebank import Sentence, TreebankError
 
 __all__ = ["Batcher"]

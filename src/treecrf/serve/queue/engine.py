@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from treecrf.parser import Parser
 from treecrf.parser.decoding.trees import TreeNamer
 from treecrf.segment.assembly import Assembly
-from treecrf.serve.work import Task, TaskResult
+from treecrf.serve.queue.jobs import Task, TaskResult
 from treecrf.treebank import Sentence, Token, read_tokens
 
 __all__ = ["Engine"]

@@ -6,7 +6,7 @@ from fastapi import APIRouter, FastAPI, Response
 from fastapi.responses import HTMLResponse
 from fastapi.staticfiles import StaticFiles
 
-from treecrf.serve.files import PageFiles
+from treecrf.serve.page_files import PageFiles
 
 __all__ = ["name_models", "reference_files", "reference_routes"]
 

@@ -7,13 +7,13 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
-from treecrf.serve.batching import Batcher
 from treecrf.serve.limits import Limits
-from treecrf.serve.planning import check_size, plan_tasks, sentences_of
+from treecrf.serve.parse.answers import render_json
+from treecrf.serve.parse.requests import check_size, plan_tasks, sentences_of
+from treecrf.serve.queue.jobs import Job
+from treecrf.serve.queue.scheduler import Batcher
 from treecrf.serve.registry import Registry
-from treecrf.serve.rendering import render_json
 from treecrf.serve.schemas import Error, Model, Models, ParseRequest, ParseResponse
-from treecrf.serve.work import Job
 
 __all__ = ["ERRORS", "client_gone", "parsing_routes"]
 

@@ -7,8 +7,8 @@ from typing import TypeVar
 from treecrf.parser.constraints import Constraints
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
+from treecrf.serve.queue.jobs import Pieces, Task, counted_words
 from treecrf.serve.schemas import LONGEST_RANKED, encodable
-from treecrf.serve.work import Pieces, Task, counted_words
 from treecrf.treebank import Sentence
 
 __all__ = ["check_lengths", "check_size", "plan_tasks", "sentences_of"]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from treecrf.parser.decoding.analysis import Analysis
-from treecrf.serve.work import Task, TaskResult
+from treecrf.serve.queue.jobs import Task, TaskResult
 from treecrf.treebank import Sentence
 from treecrf.treebank.tokens import token_range
 

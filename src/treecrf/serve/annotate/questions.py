@@ -10,8 +10,8 @@ from treecrf.parser import Parser
 from treecrf.parser.constraints import FREE
 from treecrf.parser.decoding.analysis import Analysis
 from treecrf.parser.files.pipeline import windows
-from treecrf.serve.annotate_file import Annotations
-from treecrf.serve.annotate_store import SentenceStore
+from treecrf.serve.annotate.corpus import SentenceStore
+from treecrf.serve.annotate.decisions import Annotations
 from treecrf.treebank import Sentence
 
 __all__ = ["Asking", "Order", "Queue", "collect", "make_queue"]

@@ -12,17 +12,17 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 import treecrf
-from treecrf.serve.batching import Batcher
 from treecrf.serve.errors import ServeError
-from treecrf.serve.formats import INPUTS, OUTPUTS, Writer, join_sentences, read_input
-from treecrf.serve.forms import read_parameters
 from treecrf.serve.limits import Limits
 from treecrf.serve.origins import check_page
-from treecrf.serve.parsing import client_gone
-from treecrf.serve.planning import check_lengths, check_size
+from treecrf.serve.parse.requests import check_lengths, check_size
+from treecrf.serve.parse.routes import client_gone
+from treecrf.serve.queue.jobs import Job, Pieces, Task, TaskResult, counted_words
+from treecrf.serve.queue.scheduler import Batcher
 from treecrf.serve.registry import Registry
-from treecrf.serve.unicode import composed
-from treecrf.serve.work import Job, Pieces, Task, TaskResult, counted_words
+from treecrf.serve.udpipe.formats import INPUTS, OUTPUTS, Writer, join_sentences, read_input
+from treecrf.serve.udpipe.forms import read_parameters
+from treecrf.serve.udpipe.unicode import composed
 from treecrf.treebank import Sentence
 
 __all__ = ["udpipe_routes"]

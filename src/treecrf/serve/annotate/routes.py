@@ -12,20 +12,20 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from treecrf.serve.annotate_cut import Cut
-from treecrf.serve.annotate_file import Annotations, Record, State
-from treecrf.serve.annotate_queue import Asking, Queue
-from treecrf.serve.annotate_store import SentenceStore
+from treecrf.serve.annotate.corpus import SentenceStore
+from treecrf.serve.annotate.cut import Cut
+from treecrf.serve.annotate.decisions import Annotations, Record, State
+from treecrf.serve.annotate.questions import Asking, Queue
 from treecrf.serve.app import STATIC
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
 from treecrf.serve.origins import is_foreign
-from treecrf.serve.parsing import ERRORS
-from treecrf.serve.planning import plan_tasks
+from treecrf.serve.parse.answers import render_json
+from treecrf.serve.parse.requests import plan_tasks
+from treecrf.serve.parse.routes import ERRORS
+from treecrf.serve.queue.jobs import Job
 from treecrf.serve.registry import Registry
-from treecrf.serve.rendering import render_json
 from treecrf.serve.schemas import Error, Text
-from treecrf.serve.work import Job
 from treecrf.treebank import Sentence
 
 __all__ = ["Annotating", "annotate_routes"]

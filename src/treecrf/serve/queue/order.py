@@ -3,7 +3,7 @@
 from bisect import insort
 from collections.abc import Callable, Sequence
 
-from treecrf.serve.work import Job
+from treecrf.serve.queue.jobs import Job
 
 __all__ = ["WaitingJobs"]
 

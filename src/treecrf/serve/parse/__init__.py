@@ -1,0 +1,1 @@
+"""`/api/parse`: requests checked, parsed and answered in JSON."""

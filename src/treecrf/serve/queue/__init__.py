@@ -1,0 +1,1 @@
+"""Requests waiting for a model: jobs, their order, and batches of them."""

@@ -1,0 +1,1 @@
+"""The REST interface of UDPipe: `/models` and `/process`."""
