@@ -9,11 +9,11 @@ import torch
 from torch import nn
 
 from benchmarks.timing import finish, median_ms
-from treecrf.nn.single_threads import run_side_by_side
 from treecrf.parser.batching.batch import Batch, WordInputs
 from treecrf.parser.device import fast_products
 from treecrf.parser.network.readers import WordReader
 from treecrf.parser.network.scorer import Scorer
+from treecrf.threads import run_side_by_side
 
 # Sides of the matrices that show what a device can do.
 _MATRIX = {"cpu": 2048, "cuda": 8192}

@@ -5,7 +5,7 @@ import torch
 
 from treecrf.nn.compact import compacted, restored, shards
 from treecrf.nn.int8.linear import byte_weights
-from treecrf.nn.storage import StorageError
+from treecrf.storage import StorageError
 
 RANDOM = torch.Generator().manual_seed(0)
 TENSORS = {

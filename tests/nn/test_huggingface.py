@@ -3,7 +3,7 @@
 import pytest
 
 from tests.parser.encoders import SPECIAL, save_byte_pieces
-from treecrf.nn.huggingface import HuggingFacePieces
+from treecrf.nn.transformer.huggingface import HuggingFacePieces
 
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("tokenizers")

@@ -2,7 +2,7 @@
 
 import torch
 
-from treecrf.nn.mixing import LayerMix, mean_by_token
+from treecrf.nn.layer_mix import LayerMix, mean_by_token
 
 
 def test_a_mix_starts_as_the_mean_of_the_last_layers() -> None:

@@ -11,14 +11,14 @@ from functools import partial
 import pytest
 import torch
 
-from treecrf.nn.single_threads import (
+from treecrf.ops import use_backend
+from treecrf.ops.backend import backend_for
+from treecrf.threads import (
     run_on_one_thread,
     run_side_by_side,
     run_sized,
     threads_for,
 )
-from treecrf.ops import use_backend
-from treecrf.ops.backend import backend_for
 
 
 @pytest.fixture(autouse=True)
@@ -93,7 +93,7 @@ def test_a_forked_child_has_threads_of_its_own() -> None:
     code = (
         "import os, torch\n"
         "torch.set_num_threads(2)\n"
-        "from treecrf.nn.single_threads import run_on_one_thread\n"
+        "from treecrf.threads import run_on_one_thread\n"
         "assert run_on_one_thread(lambda: 1) == 1\n"
         "child = os.fork()\n"
         "if not child:\n"

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from treecrf.nn.transformer import BertEncoder, BertShape, bert_weights
+from treecrf.nn.transformer.bert import BertEncoder, BertShape, bert_weights
 
 transformers = pytest.importorskip("transformers")
 

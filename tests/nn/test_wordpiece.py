@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treecrf.nn.wordpiece import WordPieces
+from treecrf.nn.transformer.wordpieces import WordPieces
 
 tokenizers = pytest.importorskip("tokenizers")
 

@@ -16,7 +16,6 @@ from tests.parser.folders import (
     parser_of,
 )
 from tests.parser.models import LOSSES, SMALL, VOCABULARY, random_scorer
-from treecrf.nn.storage import save_tensors
 from treecrf.parser import Parser, ParserError, load
 from treecrf.parser.folder import (
     load_checkpoint,
@@ -26,6 +25,7 @@ from treecrf.parser.folder import (
     save_checkpoint,
     save_settings,
 )
+from treecrf.storage import save_tensors
 
 MODEL_FILES = ["config.toml", "vocab.json", "model.safetensors"]
 

@@ -10,7 +10,7 @@ from treecrf.nn.dropout import SharedDropout, random_mask
 from treecrf.nn.lstm.fused import can_fuse, fused_lstm
 from treecrf.nn.lstm.stepwise import stepwise_lstm
 from treecrf.nn.packing import PackedSteps, packed_steps
-from treecrf.nn.single_threads import run_sized
+from treecrf.threads import run_sized
 
 __all__ = ["BiLSTM", "initialise_lstm", "lstm_weights"]
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from treecrf.nn.int8.linear import scale_of_rows
-from treecrf.nn.storage import StorageError
+from treecrf.storage import StorageError
 
 __all__ = ["Stored", "compacted", "restored", "shards"]
 

@@ -11,8 +11,6 @@ from torch import Tensor
 
 from treecrf.nn.int8.convert import use_byte_products
 from treecrf.nn.int8.linear import has_byte_products
-from treecrf.nn.single_threads import run_on_one_thread
-from treecrf.nn.storage import misfit
 from treecrf.parser.arguments import (
     Words,
     as_sentences,
@@ -47,6 +45,8 @@ from treecrf.parser.network.sizes import make_blank
 from treecrf.parser.options import Decoder, Products
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import Segmenter, has_segmenter
+from treecrf.storage import misfit
+from treecrf.threads import run_on_one_thread
 from treecrf.treebank import Sentence
 
 __all__ = ["Parser", "load"]

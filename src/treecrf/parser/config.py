@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from treecrf.nn.settings import Settings, setting
 from treecrf.parser.errors import ParserError
 from treecrf.parser.options import (
     Decoder,
@@ -14,6 +13,7 @@ from treecrf.parser.options import (
     Schedule,
     Tags,
 )
+from treecrf.settings import Settings, setting
 from treecrf.treebank.metrics.options import Punctuation
 from treecrf.treebank.pseudoprojective import Encoding
 

@@ -14,16 +14,16 @@ from torch import Tensor
 from treecrf.atomic import all_beside, beside, copy_modes, replace_file
 from treecrf.locks import LOCK_FILES
 from treecrf.nn.compact import Stored, compacted, restored, shards
-from treecrf.nn.reading import parse_json
-from treecrf.nn.storage import StorageError, load_tensors, save_tensors
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.folder_lock import writing_to
 from treecrf.parser.network.pretrained import Pretrained, load_pretrained
 from treecrf.parser.presets import load_config
 from treecrf.parser.vocab import Vocabulary
+from treecrf.reading import parse_json
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.segment.segmenter import Segmenter
+from treecrf.storage import StorageError, load_tensors, save_tensors
 
 __all__ = [
     "check_whole",

@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from treecrf.nn.reading import read_toml
-from treecrf.nn.storage import StorageError
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
+from treecrf.reading import read_toml
+from treecrf.storage import StorageError
 
 __all__ = ["PRESETS", "load_config"]
 

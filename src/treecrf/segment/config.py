@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from treecrf.nn.settings import Settings, setting
 from treecrf.segment.errors import SegmentError
+from treecrf.settings import Settings, setting
 
 __all__ = ["SegmenterConfig"]
 

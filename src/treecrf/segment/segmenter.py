@@ -14,9 +14,7 @@ from treecrf.atomic import replace_file
 from treecrf.locks import LockedError, locked_folder
 from treecrf.nn.blank import blank_weights
 from treecrf.nn.compact import restored
-from treecrf.nn.reading import parse_json
-from treecrf.nn.single_threads import run_sized
-from treecrf.nn.storage import StorageError, load_tensors, save_tensors
+from treecrf.reading import parse_json
 from treecrf.segment.assembly import Assembly, Scores
 from treecrf.segment.blocks import Block, cut_blocks, cut_windows
 from treecrf.segment.characters import Alphabet, CharacterClass, Codes, as_read, classes_of
@@ -25,6 +23,8 @@ from treecrf.segment.corpus import Joins
 from treecrf.segment.errors import SegmentError
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.network import OUTPUTS, CharacterNetwork, step_size
+from treecrf.storage import StorageError, load_tensors, save_tensors
+from treecrf.threads import run_sized
 from treecrf.treebank import Sentence
 
 __all__ = ["FILES", "Segmenter", "has_segmenter"]

@@ -10,7 +10,6 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from treecrf.nn.single_threads import threads_for
 from treecrf.segment.characters import UNKNOWN, Alphabet
 from treecrf.segment.config import SegmenterConfig
 from treecrf.segment.corpus import find_joins, multiwords_of, raw_sentences, raw_text
@@ -20,6 +19,7 @@ from treecrf.segment.network import CharacterNetwork, step_size
 from treecrf.segment.sampling import cut_runs, draw_windows
 from treecrf.segment.scoring import Gold, SegmentationScores
 from treecrf.segment.segmenter import Segmenter
+from treecrf.threads import threads_for
 from treecrf.treebank import Sentence
 
 __all__ = ["SegmenterEpoch", "train_segmenter"]

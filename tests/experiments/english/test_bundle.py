@@ -11,7 +11,7 @@ from safetensors.torch import save_file
 import treecrf
 from experiments.english import bundle, hold_out, reliability
 from treecrf.demo import generate_treebank
-from treecrf.nn.transformer import BertEncoder, BertShape
+from treecrf.nn.transformer.bert import BertEncoder, BertShape
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.training.loop import train
 from treecrf.parser.training.setup import set_up

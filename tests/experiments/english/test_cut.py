@@ -8,7 +8,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from experiments.english.cut import cut_encoder, is_english, main
-from treecrf.nn.transformer import BertEncoder, BertShape, bert_weights
+from treecrf.nn.transformer.bert import BertEncoder, BertShape, bert_weights
 from treecrf.parser.network.pretrained import load_pretrained
 
 PIECES = [

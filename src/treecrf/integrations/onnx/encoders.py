@@ -10,8 +10,8 @@ from torch import Tensor, nn
 from treecrf.integrations.onnx.graph import Graph, Value
 from treecrf.nn.bilstm import BiLSTM
 from treecrf.nn.embedding import CharLSTM
-from treecrf.nn.mixing import LayerMix
-from treecrf.nn.transformer import BertEncoder, BertLayer
+from treecrf.nn.layer_mix import LayerMix
+from treecrf.nn.transformer.bert import BertEncoder, BertLayer
 
 __all__ = ["add_bert", "add_bilstm", "add_char_lstm"]
 

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from treecrf.integrations.onnx.encoders import add_bert, add_bilstm, add_char_lstm
 from treecrf.integrations.onnx.graph import Graph, Value
-from treecrf.nn.transformer import BertEncoder
+from treecrf.nn.transformer.bert import BertEncoder
 from treecrf.parser.errors import ParserError
 from treecrf.parser.network.readers import PieceReader, WordReader
 from treecrf.parser.network.scorer import Scorer

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from treecrf.nn.single_threads import run_side_by_side
 from treecrf.parser.batching.batch import CELLS, allowed_arcs, cut_batches, make_batch
 from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.batching.encoding import EncodedSentences
@@ -20,6 +19,7 @@ from treecrf.parser.decoding.decoder import Decoded, decode
 from treecrf.parser.device import fast_products
 from treecrf.parser.files.stopping import stop_of_thread
 from treecrf.parser.network.scorer import Network
+from treecrf.threads import run_side_by_side
 
 __all__ = ["BATCH_WORDS", "Gathered", "gather", "is_small_grid"]
 

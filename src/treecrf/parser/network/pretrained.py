@@ -16,19 +16,19 @@ from torch import Tensor, nn
 from treecrf.atomic import replace_file
 from treecrf.extras import MissingExtraError, needs_extra
 from treecrf.nn.blank import TooLargeError
-from treecrf.nn.huggingface import (
+from treecrf.nn.transformer.bert import BertEncoder, BertShape, bert_weights
+from treecrf.nn.transformer.huggingface import (
     CODE_FILES,
     HuggingFaceEncoder,
     HuggingFacePieces,
     absurd_number,
     names_code,
 )
-from treecrf.nn.reading import read_json
-from treecrf.nn.storage import StorageError, is_finite
-from treecrf.nn.transformer import BertEncoder, BertShape, bert_weights
-from treecrf.nn.wordpiece import END, START, UNKNOWN, WordPieces
+from treecrf.nn.transformer.wordpieces import END, START, UNKNOWN, WordPieces
 from treecrf.parser.errors import ParserError
 from treecrf.parser.network.sizes import make_blank
+from treecrf.reading import read_json
+from treecrf.storage import StorageError, is_finite
 
 __all__ = [
     "Pieces",

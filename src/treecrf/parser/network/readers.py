@@ -6,8 +6,8 @@ from torch import Tensor, nn
 from treecrf.nn.bilstm import BiLSTM
 from treecrf.nn.dropout import InputDropout, SharedDropout
 from treecrf.nn.embedding import CharLSTM, WordEmbedding
-from treecrf.nn.mixing import LayerMix, mean_by_token
-from treecrf.nn.transformer import BertEncoder
+from treecrf.nn.layer_mix import LayerMix, mean_by_token
+from treecrf.nn.transformer.bert import BertEncoder
 from treecrf.parser.batching.batch import Batch, PieceInputs
 from treecrf.parser.config import Config
 from treecrf.parser.network.pretrained import Pretrained

@@ -8,7 +8,6 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from treecrf.nn.single_threads import threads_for
 from treecrf.parser.batching.batch import Batch, make_batch, shuffled_batches
 from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.batching.encoding import encode, encode_annotation
@@ -29,6 +28,7 @@ from treecrf.parser.training.ranks import ALONE, Ranks
 from treecrf.parser.training.run import Epoch, Run
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import Segmenter
+from treecrf.threads import threads_for
 from treecrf.treebank import Sentence
 
 __all__ = ["Epoch", "Step", "Training", "train"]

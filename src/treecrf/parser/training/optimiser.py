@@ -6,10 +6,10 @@ import re
 import torch
 from torch import Tensor, nn
 
-from treecrf.nn.storage import StorageError, misfit
 from treecrf.parser.config import Config
 from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.training.adam import Adam
+from treecrf.storage import StorageError, misfit
 
 __all__ = ["Optimisation"]
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from torch import Tensor
 
-from treecrf.nn.storage import StorageError
 from treecrf.parser import folder as checkpoint
 from treecrf.parser.errors import ParserError
 from treecrf.parser.folder_lock import writing_to
@@ -16,6 +15,7 @@ from treecrf.parser.training.data import fingerprint
 from treecrf.parser.training.evaluation import Scores
 from treecrf.parser.training.optimiser import Optimisation
 from treecrf.parser.training.replacing import clean_up, replacing
+from treecrf.storage import StorageError
 
 if TYPE_CHECKING:
     from treecrf.parser.training.loop import Training

@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, NoReturn
 
-from treecrf.nn.storage import StorageError
+from treecrf.storage import StorageError
 
 __all__ = ["parse_json", "read_json", "read_toml"]
 

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from treecrf.nn.transformer import MOST_LAYERS
+from treecrf.nn.transformer.bert import MOST_LAYERS
 
 __all__ = ["CODE_FILES", "HuggingFaceEncoder", "HuggingFacePieces", "absurd_number", "names_code"]
 

@@ -1,0 +1,1 @@
+"""Transformer encoders: our BERT, its wordpieces, and those of Hugging Face."""
