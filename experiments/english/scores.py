@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from treecrf.parser import Parser
-from treecrf.segment.corpus import raw_sentences, raw_text
+from treecrf.segment.training.corpus import raw_sentences, raw_text
 from treecrf.treebank import Sentence, evaluate_conll18
 from treecrf.treebank.metrics.calibration import (
     expected_calibration_error,

@@ -8,7 +8,8 @@ import pytest
 
 from experiments import raw_text
 from tests.experiments.toys import OPTIONS, result_of, run
-from treecrf.segment import Segmenter, SegmenterConfig, corpus, train_segmenter
+from treecrf.segment import Segmenter, SegmenterConfig, train_segmenter
+from treecrf.segment.training import corpus
 from treecrf.treebank import Sentence, evaluate_conll18, read_conllu, write_conllu
 from treecrf.treebank.tokens import Token
 

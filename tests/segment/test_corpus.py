@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.segment.texts import TINY, sentence_of, treebank
 from treecrf.segment.characters import OUTSIDE, CharacterClass, classes_of, codes_of
-from treecrf.segment.corpus import (
+from treecrf.segment.training.corpus import (
     MULTIWORD,
     SENTENCE,
     TOKEN,
@@ -13,7 +13,7 @@ from treecrf.segment.corpus import (
     raw_sentences,
     raw_text,
 )
-from treecrf.segment.sampling import cut_runs, draw_windows
+from treecrf.segment.training.sampling import cut_runs, draw_windows
 from treecrf.treebank import Sentence, Token
 
 

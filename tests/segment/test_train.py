@@ -7,8 +7,8 @@ import torch
 
 from tests.segment.texts import TINY, sentence_of, trained, treebank, untrained
 from treecrf.segment import Segmenter, SegmenterEpoch, SegmentError, train_segmenter
-from treecrf.segment.corpus import raw_sentences, raw_text
-from treecrf.segment.scoring import Gold
+from treecrf.segment.training.corpus import raw_sentences, raw_text
+from treecrf.segment.training.scoring import Gold
 from treecrf.treebank import Sentence, evaluate_conll18
 
 

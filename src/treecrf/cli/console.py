@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from treecrf.parser.config import Config
     from treecrf.parser.training.evaluation import Scores
     from treecrf.parser.training.loop import Epoch, Step, Training
-    from treecrf.segment.train import SegmenterEpoch
+    from treecrf.segment.training.loop import SegmenterEpoch
     from treecrf.treebank import Sentence
     from treecrf.treebank.probs import Certainty
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from treecrf.segment.errors import SegmentError
     from treecrf.segment.segmenter import Segmenter
     from treecrf.segment.spaces import rebuild_text
-    from treecrf.segment.train import SegmenterEpoch, train_segmenter
+    from treecrf.segment.training.loop import SegmenterEpoch, train_segmenter
 
 __all__ = [
     "SegmentError",

@@ -9,10 +9,10 @@ import numpy.typing as npt
 from treecrf.segment.blocks import Block
 from treecrf.segment.boundaries import with_certain_ends
 from treecrf.segment.characters import classes_of, is_space
-from treecrf.segment.corpus import Joins, may_join
 from treecrf.segment.limits import bounded_space, end_long_tokens, long_sentence_stops
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.spaces import has_blank_line, misc_of
+from treecrf.segment.training.corpus import Joins, may_join
 from treecrf.treebank import Sentence
 
 __all__ = ["Assembly", "Scores", "token_ends"]

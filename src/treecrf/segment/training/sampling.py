@@ -17,7 +17,7 @@ from treecrf.segment.characters import (
     is_space,
 )
 from treecrf.segment.config import SegmenterConfig
-from treecrf.segment.corpus import (
+from treecrf.segment.training.corpus import (
     MULTIWORD,
     PARAGRAPH,
     SENTENCE,

@@ -12,13 +12,13 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from treecrf.segment.characters import UNKNOWN, Alphabet
 from treecrf.segment.config import SegmenterConfig
-from treecrf.segment.corpus import find_joins, multiwords_of, raw_sentences, raw_text
 from treecrf.segment.errors import SegmentError
 from treecrf.segment.multiwords import learn_splitter
 from treecrf.segment.network import CharacterNetwork, step_size
-from treecrf.segment.sampling import cut_runs, draw_windows
-from treecrf.segment.scoring import Gold, SegmentationScores
 from treecrf.segment.segmenter import Segmenter
+from treecrf.segment.training.corpus import find_joins, multiwords_of, raw_sentences, raw_text
+from treecrf.segment.training.sampling import cut_runs, draw_windows
+from treecrf.segment.training.scoring import Gold, SegmentationScores
 from treecrf.threads import threads_for
 from treecrf.treebank import Sentence
 
