@@ -3,8 +3,9 @@
 Nothing heavy is imported here: a command that needs no torch starts without it.
 """
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from treecrf.lazy import lazy_names
 
 if TYPE_CHECKING:
     from treecrf.integrations.frames import to_frame
@@ -16,29 +17,20 @@ if TYPE_CHECKING:
 
 __all__ = ["Parser", "Sentence", "Token", "__version__", "load", "to_frame"]
 
-_HOMES = {
-    "Parser": "treecrf.parser.api",
-    "Sentence": "treecrf.treebank.sentence",
-    "Token": "treecrf.treebank.tokens",
-    "load": "treecrf.parser.api",
-    "to_frame": "treecrf.integrations.frames",
-}
+_lazy_name, __dir__ = lazy_names(
+    __name__,
+    {
+        "Parser": "parser.api",
+        "Sentence": "treebank.sentence",
+        "Token": "treebank.tokens",
+        "load": "parser.api",
+        "to_frame": "integrations.frames",
+    },
+)
 
 
 def __getattr__(name: str) -> object:
-    """Import what is asked for when it is first asked for."""
-    if name == "__version__":
-        value: object = _version()
-    elif name in _HOMES:
-        value = getattr(import_module(_HOMES[name]), name)
-    else:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return _version() if name == "__version__" else _lazy_name(name)
 
 
 def _version() -> str:

@@ -66,7 +66,7 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """The settings by name, as JSON can hold them."""
-        return asdict(self)  # type: ignore[call-overload]
+        return asdict(self)  # type: ignore[call-overload, no-any-return]
 
     def to_toml(self) -> str:
         """The settings as lines of TOML, each with a comment that says what it is."""

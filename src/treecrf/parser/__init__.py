@@ -1,7 +1,8 @@
 """Parsers: configuration, training, prediction and model folders."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from treecrf.lazy import lazy_names
 
 if TYPE_CHECKING:
     from treecrf.parser.api import Parser, load
@@ -21,25 +22,15 @@ __all__ = [
     "set_up",
 ]
 
-_HOMES = {
-    "Config": "config",
-    "Parser": "predict",
-    "ParserError": "errors",
-    "Training": "train",
-    "load": "predict",
-    "load_config": "presets",
-    "set_up": "setup",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Import what is asked for when it is first asked for: a command loads what it needs."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Config": "config",
+        "Parser": "api",
+        "ParserError": "errors",
+        "Training": "training.loop",
+        "load": "api",
+        "load_config": "presets",
+        "set_up": "training.setup",
+    },
+)

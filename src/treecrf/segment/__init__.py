@@ -1,7 +1,8 @@
 """Segmenters: raw text to sentences, tokens and multiword tokens."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from treecrf.lazy import lazy_names
 
 if TYPE_CHECKING:
     from treecrf.segment.config import SegmenterConfig
@@ -19,24 +20,14 @@ __all__ = [
     "train_segmenter",
 ]
 
-_HOMES = {
-    "SegmentError": "errors",
-    "Segmenter": "segmenter",
-    "SegmenterConfig": "config",
-    "SegmenterEpoch": "train",
-    "rebuild_text": "spaces",
-    "train_segmenter": "train",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Import what is asked for when it is first asked for: a command loads what it needs."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "SegmentError": "errors",
+        "Segmenter": "segmenter",
+        "SegmenterConfig": "config",
+        "SegmenterEpoch": "training.loop",
+        "rebuild_text": "spaces",
+        "train_segmenter": "training.loop",
+    },
+)

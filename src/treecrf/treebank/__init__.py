@@ -1,7 +1,8 @@
 """Treebanks: files, trees, metrics and significance; needs no torch."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from treecrf.lazy import lazy_names
 
 if TYPE_CHECKING:
     from treecrf.treebank.drawing.svg import sentences_to_svg, to_svg
@@ -36,36 +37,26 @@ __all__ = [
     "write_conllu",
 ]
 
-_HOMES = {
-    "Comparison": "significance",
-    "Difference": "significance",
-    "EmptyNode": "tokens",
-    "Evaluation": "metrics",
-    "Multiword": "tokens",
-    "Score": "scores",
-    "Sentence": "sentence",
-    "Token": "tokens",
-    "TreebankError": "errors",
-    "compare": "significance",
-    "evaluate": "metrics",
-    "evaluate_conll18": "conll18",
-    "read_conllu": "conllu",
-    "read_sentences": "plain",
-    "read_tokens": "plain",
-    "sentences_to_svg": "svg",
-    "to_svg": "svg",
-    "write_conllu": "conllu",
-}
-
-
-def __getattr__(name: str) -> object:
-    """Import what is asked for when it is first asked for: a command loads what it needs."""
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__, __dir__ = lazy_names(
+    __name__,
+    {
+        "Comparison": "metrics.significance",
+        "Difference": "metrics.significance",
+        "EmptyNode": "tokens",
+        "Evaluation": "metrics.attachment",
+        "Multiword": "tokens",
+        "Score": "metrics.scores",
+        "Sentence": "sentence",
+        "Token": "tokens",
+        "TreebankError": "errors",
+        "compare": "metrics.significance",
+        "evaluate": "metrics.attachment",
+        "evaluate_conll18": "metrics.conll18",
+        "read_conllu": "files.conllu",
+        "read_sentences": "files.text",
+        "read_tokens": "files.text",
+        "sentences_to_svg": "drawing.svg",
+        "to_svg": "drawing.svg",
+        "write_conllu": "files.conllu",
+    },
+)
