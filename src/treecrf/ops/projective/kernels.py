@@ -33,6 +33,22 @@ FLOWS, SIBLING_FLOWS = tl.constexpr(6), tl.constexpr(2)
 MARKS, SIBLING_MARKS = tl.constexpr(4), tl.constexpr(1)
 
 
+@triton.jit
+def sibling_terms(I, S_cells, scores, inner, paired, CACHE: tl.constexpr):
+    """The terms I[i->r] S[r,j] s(i,r,j) of a tile, and which of them some tree has."""
+    low = float("-inf")
+    both = inner & paired[:, None] & (low < I)
+    terms = I + tl.load(S_cells, both, low, cache_modifier=CACHE)
+    return terms + tl.load(scores, both, low), both
+
+
+@triton.jit
+def joined_flows(cells, others, mask, CACHE: tl.constexpr):
+    """The flow into cells that are kept twice."""
+    flow = tl.load(cells, mask, 0.0, cache_modifier=CACHE)
+    return flow + tl.load(others, mask, 0.0, cache_modifier=CACHE)
+
+
 @triton.jit(do_not_specialize=SIZES)
 def inside(
     arc_scores, sibling_scores, lengths, charts, log_partition, counters,
@@ -101,9 +117,8 @@ def inside(
                 right, right_extra = add_terms(right, right_extra, terms, d, MAX)
                 if SIBLINGS:
                     # I[i->j] = (C[i->i] C[j->i+1] + sum_{i < r < j} I[i->r] S[r,j] s(i,r,j)) s(i,j)
-                    both = inner & paired_right[:, None] & (low < I)
-                    terms = I + tl.load(S_right + row_j + r, both, low, cache_modifier=CACHE)
-                    terms += tl.load(sibling_scores + pair_right + r, both, low)
+                    S_cells, scores = S_right + row_j + r, sibling_scores + pair_right + r
+                    terms, _ = sibling_terms(I, S_cells, scores, inner, paired_right, CACHE)
                     to_right, to_right_extra = add_terms(to_right, to_right_extra, terms, d, MAX)
                 # C[j->i] = sum_{i <= r < j} I[j->r] C[r->i], its first term after the loop
                 I = tl.load(I_left + row_j + r, inner, low, cache_modifier=CACHE)
@@ -111,9 +126,8 @@ def inside(
                 left, left_extra = add_terms(left, left_extra, terms, d, MAX)
                 if SIBLINGS:
                     # I[j->i] = (C[j->j] C[i->j-1] + sum_{i < r < j} I[j->r] S[i,r] s(j,r,i)) s(j,i)
-                    both = inner & paired_left[:, None] & (low < I)
-                    terms = I + tl.load(S_left + row_i + r, both, low, cache_modifier=CACHE)
-                    terms += tl.load(sibling_scores + pair_left + r, both, low)
+                    S_cells, scores = S_left + row_i + r, sibling_scores + pair_left + r
+                    terms, _ = sibling_terms(I, S_cells, scores, inner, paired_left, CACHE)
                     to_left, to_left_extra = add_terms(to_left, to_left_extra, terms, d, MAX)
             sibling_span = total(S, S_extra, MAX)
             if SIBLINGS:
@@ -196,13 +210,11 @@ def outside(
             row_i, row_j = (i * tokens)[:, None], (j * tokens)[:, None]
 
             # The flow of a cell is the probability that it is used; all of it starts at C[0->n].
-            flow = tl.load(to_C_right + ij, here, 0.0, cache_modifier=CACHE)
-            flow += tl.load(to_C_right_tail + ji, here, 0.0, cache_modifier=CACHE)
+            flow = joined_flows(to_C_right + ij, to_C_right_tail + ji, here, CACHE)
             flow = tl.where((i == 0) & (j == length), 1.0, flow)
             right, right_extra = load_sum(C_right_sum + ij, area, here, CACHE)
             right, right_scale = share(flow, right, right_extra)
-            flow = tl.load(to_C_left + ji, here, 0.0, cache_modifier=CACHE)
-            flow += tl.load(to_C_left_tail + ij, here, 0.0, cache_modifier=CACHE)
+            flow = joined_flows(to_C_left + ji, to_C_left_tail + ij, here, CACHE)
             left, left_extra = load_sum(C_left_sum + ij, area, here, CACHE)
             left, left_scale = share(flow, left, left_extra)
 
@@ -229,8 +241,7 @@ def outside(
                 alone_right = tl.exp(alone_right - to_right) * to_right_scale
                 alone_left = tl.load(C_right + ij - 1, here, low, cache_modifier=CACHE)
                 alone_left = tl.exp(alone_left - to_left) * to_left_scale
-                flow = tl.load(to_S_left + ij, here, 0.0, cache_modifier=CACHE)
-                flow += tl.load(to_S_right + ji, here, 0.0, cache_modifier=CACHE)
+                flow = joined_flows(to_S_left + ij, to_S_right + ji, here, CACHE)
             else:
                 flow = arc_right + arc_left
             S, S_extra = load_sum(S_sum + ij, area, here, CACHE)
@@ -258,9 +269,8 @@ def outside(
                 pour(to_C_right_tail + row_j + r, amount, inner, CACHE)
                 if SIBLINGS:
                     # I[i->j] = (C[i->i] C[j->i+1] + sum_{i < r < j} I[i->r] S[r,j] s(i,r,j)) s(i,j)
-                    both = inner & paired_right[:, None] & (low < I)
-                    term = I + tl.load(S_right + row_j + r, both, low, cache_modifier=CACHE)
-                    term += tl.load(sibling_scores + pair_right + r, both, low)
+                    S_cells, scores = S_right + row_j + r, sibling_scores + pair_right + r
+                    term, both = sibling_terms(I, S_cells, scores, inner, paired_right, CACHE)
                     paired = tl.exp(term - to_right[:, None]) * to_right_scale[:, None]
                     pour(to_S_right + row_j + r, paired, inner, CACHE)
                     amount += paired
@@ -274,9 +284,8 @@ def outside(
                 pour(to_C_left_tail + row_i + r, amount, inner, CACHE)
                 if SIBLINGS:
                     # I[j->i] = (C[j->j] C[i->j-1] + sum_{i < r < j} I[j->r] S[i,r] s(j,r,i)) s(j,i)
-                    both = inner & paired_left[:, None] & (low < I)
-                    term = I + tl.load(S_left + row_i + r, both, low, cache_modifier=CACHE)
-                    term += tl.load(sibling_scores + pair_left + r, both, low)
+                    S_cells, scores = S_left + row_i + r, sibling_scores + pair_left + r
+                    term, both = sibling_terms(I, S_cells, scores, inner, paired_left, CACHE)
                     paired = tl.exp(term - to_left[:, None]) * to_left_scale[:, None]
                     pour(to_S_left + row_i + r, paired, inner, CACHE)
                     amount += paired

@@ -127,6 +127,14 @@ def inside(
         left, right = C_right_head[:, : tokens - width, :width], C_left_head[:, width:, :width]
         return semiring.plus(semiring.times(left, right.flip(2)))
 
+    def after_siblings(
+        C: Tensor, C_other: Tensor, I: Tensor, S: Tensor, scores: Tensor, heads: slice, ends: slice
+    ) -> Tensor:
+        alone = semiring.times(C[:, heads, :1], C_other[:, ends, width - 1 : width])
+        after = semiring.times(I[:, heads, 1:width], S[:, ends, 1:width].flip(2))
+        after = after + scores[:, heads, 1:width].unsqueeze(-1)
+        return semiring.plus(torch.cat((alone, after), dim=2))
+
     for width in range(1, tokens):
         starts, ends = slice(0, tokens - width), slice(width, tokens)
         if sibling_scores is None:
@@ -134,23 +142,11 @@ def inside(
             within_right = within_left = sibling_spans(width)
         else:
             # I[i->j] = (C[i->i] C[j->i+1] + sum_{i < r < j} I[i->r] S[r,j] s(i,r,j)) s(i,j)
-            alone = semiring.times(
-                C_right_head[:, starts, :1], C_left_head[:, ends, width - 1 : width]
-            )
-            after = semiring.times(
-                I_right[:, starts, 1:width], S_from_right[:, ends, 1:width].flip(2)
-            )
-            after = after + sibling_right[width][:, starts, 1:width].unsqueeze(-1)
-            within_right = semiring.plus(torch.cat((alone, after), dim=2))
+            cells = I_right, S_from_right, sibling_right[width]
+            within_right = after_siblings(C_right_head, C_left_head, *cells, starts, ends)
             # I[j->i] = (C[j->j] C[i->j-1] + sum_{i < r < j} I[j->r] S[i,r] s(j,r,i)) s(j,i)
-            alone = semiring.times(
-                C_left_head[:, ends, :1], C_right_head[:, starts, width - 1 : width]
-            )
-            after = semiring.times(
-                I_left[:, ends, 1:width], S_from_left[:, starts, 1:width].flip(2)
-            )
-            after = after + sibling_left[width][:, ends, 1:width].unsqueeze(-1)
-            within_left = semiring.plus(torch.cat((alone, after), dim=2))
+            cells = I_left, S_from_left, sibling_left[width]
+            within_left = after_siblings(C_left_head, C_right_head, *cells, ends, starts)
             S = sibling_spans(width)
             S_from_left[:, starts, width] = S
             S_from_right[:, ends, width] = S
