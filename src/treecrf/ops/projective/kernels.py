@@ -88,13 +88,13 @@ def inside(
             i = block * BLOCK_I + tl.arange(0, BLOCK_I)
             j = i + width
             here = j <= length
-            ij, ji = i * tokens + j, j * tokens + i
             lowest = tl.full([BLOCK_I], float("-inf"), dtype)
             nothing = tl.zeros([BLOCK_I], dtype)
             S, S_extra = lowest, nothing
             right, right_extra, left, left_extra = lowest, nothing, lowest, nothing
             row_i, row_j = (i * tokens)[:, None], (j * tokens)[:, None]
             if SIBLINGS:
+                ij, ji = i * tokens + j, j * tokens + i
                 arc_right = tl.load(arc_scores + ji, here, low)
                 arc_left = tl.load(arc_scores + ij, here, low)
                 paired_right, paired_left = arc_right > low, arc_left > low
@@ -129,6 +129,7 @@ def inside(
                     S_cells, scores = S_left + row_i + r, sibling_scores + pair_left + r
                     terms, _ = sibling_terms(I, S_cells, scores, inner, paired_left, CACHE)
                     to_left, to_left_extra = add_terms(to_left, to_left_extra, terms, d, MAX)
+            ij, ji = i * tokens + j, j * tokens + i  # here, so that the loop needs fewer registers
             sibling_span = total(S, S_extra, MAX)
             if SIBLINGS:
                 alone = tl.load(C_left + ji + 1, here, low, cache_modifier=CACHE)
