@@ -56,15 +56,23 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@test ! -e src/treecrf/models/en/config.toml || $(BIN)/treecrf parse --text "So that it is fast." > /dev/null
 	@touch $@
 
-test: $(INSTALLED) ## run the tests
-	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 $(ARGS)
+PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4
 
-check: $(INSTALLED) ## lint, formatting, types and tests: what must pass before a commit
+test: $(INSTALLED) ## run the tests but those marked slow: some minutes
+	@$(PYTEST) -m "not slow" $(ARGS)
+
+test-all: $(INSTALLED) ## run all tests, as CI does
+	@$(PYTEST) $(ARGS)
+
+lint: $(INSTALLED) ## check style, formatting and types
 	@echo "ruff check ..." && $(BIN)/ruff check --quiet .
 	@echo "ruff format ..." && $(BIN)/ruff format --quiet --check . || \
 	    { echo "some files are not formatted; run: make format"; exit 1; }
 	@echo "mypy ..." && $(BIN)/mypy --no-error-summary
-	@echo "pytest ..." && $(MAKE) --no-print-directory test
+
+check: lint test ## lint and test: what must pass before a commit
+
+check-all: lint test-all ## lint and all tests: what CI runs
 
 format: $(INSTALLED) ## format the code and fix what ruff can fix
 	@$(BIN)/ruff check --quiet --fix-only .

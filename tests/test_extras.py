@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 import treecrf
-from tests.cli.conftest import model, shared, treebank  # noqa: F401
 from treecrf.extras import MissingExtraError, needs_extra
 
 # Run before the rest of a program, it makes these packages as if they were not installed.
@@ -43,7 +42,7 @@ def run(code: str, *hidden: str) -> subprocess.CompletedProcess[str]:
     ],
 )
 def test_a_command_names_the_extra(
-    model: Path,  # noqa: F811
+    model: Path,
     hidden: str,
     arguments: str,
     said: str,

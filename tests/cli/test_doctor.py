@@ -39,7 +39,7 @@ def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     assert result.stdout.splitlines()[-1].startswith("some kernels do not compute")
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="the interpreter takes half a minute")
+@pytest.mark.gpu
 def test_the_kernels_of_a_gpu_are_checked_in_the_same_way() -> None:
     checks = list(check_kernels(torch.device("cuda")))
     assert [(check.name, check.backend, check.problem) for check in checks] == [

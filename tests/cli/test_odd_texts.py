@@ -3,7 +3,6 @@
 import gzip
 import io
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 
 import treecrf as package
 from tests.cli.running import ENVIRONMENT, problem, treecrf
-from tests.segment.texts import trained
 from treecrf.segment import rebuild_text
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.trees import is_tree
@@ -24,25 +22,16 @@ SENTENCE = "The dog saw the garden and Anna slept. "
 _MOST_GROWTH = 64 << 10  # KiB
 
 
-@pytest.fixture(scope="module")
-def english(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A small model that can cut raw text."""
-    folder = tmp_path_factory.mktemp("english") / "model"
-    shutil.copytree(model, folder)
-    trained().save(folder)
-    return folder
-
-
-def parse(english: Path, text: str, tmp_path: Path) -> list[Sentence]:
+def parse(full_model: Path, text: str, tmp_path: Path) -> list[Sentence]:
     path = tmp_path / "text.txt"
     path.write_bytes(text.encode())
-    result = treecrf("parse", path, "--model", english, "--input", "text", "--device", "cpu")
+    result = treecrf("parse", path, "--model", full_model, "--input", "text", "--device", "cpu")
     return list(read_conllu(io.StringIO(result.stdout)))
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n", " \t\r\n\u00a0\u2028\n\n "])
-def test_nothing_gives_nothing(text: str, english: Path, tmp_path: Path) -> None:
-    assert parse(english, text, tmp_path) == []
+def test_nothing_gives_nothing(text: str, full_model: Path, tmp_path: Path) -> None:
+    assert parse(full_model, text, tmp_path) == []
 
 
 @pytest.mark.parametrize(
@@ -55,22 +44,22 @@ def test_nothing_gives_nothing(text: str, english: Path, tmp_path: Path) -> None
     ],
     ids=["control characters", "right to left", "emoji", "marks of encodings"],
 )
-def test_odd_characters_are_all_in_the_trees(text: str, english: Path, tmp_path: Path) -> None:
-    sentences = parse(english, text, tmp_path)
+def test_odd_characters_are_all_in_the_trees(text: str, full_model: Path, tmp_path: Path) -> None:
+    sentences = parse(full_model, text, tmp_path)
     assert rebuild_text(sentences) == text
     assert all(is_tree([0, *sentence.heads]) for sentence in sentences)
 
 
 def test_a_byte_order_mark_is_no_word_wherever_the_text_is_from(
-    english: Path, tmp_path: Path
+    full_model: Path, tmp_path: Path
 ) -> None:
     text = "\ufeffThe dog slept."
-    expected = package.load(english, device="cpu").parse(text)
+    expected = package.load(full_model, device="cpu").parse(text)
     assert expected[0].forms[0] == "The"
     path = tmp_path / "text.txt"
     path.write_text(text, encoding="utf-8")
     for source in ((path,), ("--text", text), (path, "--workers", 1)):
-        result = treecrf("parse", *source, "--model", english, "--device", "cpu")
+        result = treecrf("parse", *source, "--model", full_model, "--device", "cpu")
         found = list(read_conllu(io.StringIO(result.stdout)))
         assert [s.forms for s in found] == [s.forms for s in expected]
         assert [t.misc for s in found for t in s.tokens] == [
@@ -78,30 +67,30 @@ def test_a_byte_order_mark_is_no_word_wherever_the_text_is_from(
         ]
 
 
-def test_a_word_of_3000_characters(english: Path, tmp_path: Path) -> None:
+def test_a_word_of_3000_characters(full_model: Path, tmp_path: Path) -> None:
     text = f"The dog saw {'telescope' * 333}{'xyz'} ."
-    sentences = parse(english, text, tmp_path)
+    sentences = parse(full_model, text, tmp_path)
     assert rebuild_text(sentences) == text
     assert all(is_tree([0, *sentence.heads]) for sentence in sentences)
 
 
 @pytest.mark.parametrize("kind", ["text", "auto"])
-def test_a_damaged_file_of_text_is_named(kind: str, english: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_of_text_is_named(kind: str, full_model: Path, tmp_path: Path) -> None:
     file = tmp_path / "text.gz"
     file.write_bytes(gzip.compress(b"a dog\n" + os.urandom(100_000).hex().encode())[:50_000])
-    line = problem("parse", file, "-m", english, "--input", kind)
+    line = problem("parse", file, "-m", full_model, "--input", kind)
     assert line.startswith(f"{file}: broken gzip data: ")
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the peak")
-def test_memory_is_bounded_on_one_line(english: Path, tmp_path: Path) -> None:
+def test_memory_is_bounded_on_one_line(full_model: Path, tmp_path: Path) -> None:
     short, long = (
-        _peak(english, tmp_path, size=int(size * 1e6)) for size in (MEGABYTES / 20, MEGABYTES)
+        _peak(full_model, tmp_path, size=int(size * 1e6)) for size in (MEGABYTES / 20, MEGABYTES)
     )
     assert long - short < _MOST_GROWTH
 
 
-def _peak(english: Path, tmp_path: Path, *, size: int) -> int:
+def _peak(full_model: Path, tmp_path: Path, *, size: int) -> int:
     """The memory in KiB that a command takes for a line of so many characters."""
     path, output = tmp_path / "line.txt", tmp_path / "line.conllu"
     path.write_text(SENTENCE * (size // len(SENTENCE)))
@@ -112,7 +101,7 @@ def _peak(english: Path, tmp_path: Path, *, size: int) -> int:
         "app(standalone_mode=False)\n"
         "print(re.search(r'VmHWM:\\s*(\\d+) kB', open('/proc/self/status').read())[1])\n"
     )
-    arguments = ["parse", path, "--model", english, "--input", "text", "-o", output]
+    arguments = ["parse", path, "--model", full_model, "--input", "text", "-o", output]
     result = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments), "--device", "cpu"],
         capture_output=True,

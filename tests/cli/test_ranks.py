@@ -6,14 +6,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.conftest import Make
 from tests.cli.running import ENVIRONMENT, treecrf
 from tests.cli.test_resume import log_of
+from tests.conftest import Shared
 from treecrf.demo import generate_treebank
 from treecrf.treebank import write_conllu
 
@@ -40,7 +39,7 @@ PATIENCE = 120  # seconds: on a busy machine everything takes long
 
 
 @pytest.fixture(scope="session")
-def data(shared: Callable[[str, Make], Path]) -> list[str]:
+def data(shared: Shared) -> list[str]:
     """The options that name a generated treebank."""
 
     def make(folder: Path) -> None:
@@ -154,7 +153,7 @@ def test_processes_that_are_started_again_meet_again(tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="session")
-def straight(shared: Callable[[str, Make], Path], few: list[str]) -> Path:
+def straight(shared: Shared, few: list[str]) -> Path:
     """What two processes come to that nobody kills."""
 
     def make(folder: Path) -> None:

@@ -18,9 +18,9 @@ import torch
 from typer.testing import CliRunner
 
 import treecrf
-from tests.cli.conftest import Make
 from tests.cli.running import COMMAND, ENVIRONMENT
 from tests.cli.running import treecrf as run_here
+from tests.conftest import Shared
 from treecrf.cli.app import app
 from treecrf.parser import ParserError
 from treecrf.parser.folder import load_checkpoint
@@ -39,7 +39,7 @@ _PATIENCE = 120  # seconds: on a busy machine everything takes long
 
 
 @pytest.fixture(scope="session")
-def command(shared: Callable[[str, Make], Path], treebank: Path) -> list[str]:
+def command(shared: Shared, treebank: Path) -> list[str]:
     """What trains a parser for a second or two; the folder is still to come."""
     vectors = shared(
         "vectors.txt", lambda path: path.write_text("the 1 2\ndog -1 0.5\nsaw 0.25 -2\n")
@@ -50,7 +50,7 @@ def command(shared: Callable[[str, Make], Path], treebank: Path) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def straight(shared: Callable[[str, Make], Path], command: list[str]) -> Path:
+def straight(shared: Shared, command: list[str]) -> Path:
     """What training comes to that nobody interrupts."""
 
     def make(folder: Path) -> None:

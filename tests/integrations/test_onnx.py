@@ -191,11 +191,11 @@ def test_a_parser_with_a_graph_has_nothing_to_save(tmp_path: Path) -> None:
         load_onnx(tmp_path / "model").save(tmp_path / "copy")
 
 
-def test_the_segmenter_of_the_folder_is_used(folder: Path, tmp_path: Path) -> None:
+def test_the_segmenter_of_the_folder_is_used(full_model: Path, tmp_path: Path) -> None:
     graph, text = tmp_path / "graph.onnx", "Anna saw the garden. The dog slept."
-    export_onnx(folder, graph=graph)
-    ours = treecrf.load(folder, device="cpu").parse(text)
-    theirs = load_onnx(folder, graph=graph).parse(text)
+    export_onnx(full_model, graph=graph)
+    ours = treecrf.load(full_model, device="cpu").parse(text)
+    theirs = load_onnx(full_model, graph=graph).parse(text)
     assert [s.heads for s in theirs] == [s.heads for s in ours]
     assert len(theirs) == 2
     path = tmp_path / "parsed.conllu"

@@ -63,15 +63,17 @@ def test_the_component_is_found_without_an_import(model: Path) -> None:
     assert run.stdout == "True\n", run.stderr
 
 
-def test_the_segmenter_finds_sentences_where_nothing_else_has(folder: Path, parser: Parser) -> None:
-    doc = pipeline(folder, sentencizer=False)(TEXT)
+def test_the_segmenter_finds_sentences_where_nothing_else_has(
+    full_model: Path, parser: Parser
+) -> None:
+    doc = pipeline(full_model, sentencizer=False)(TEXT)
     expected = [sentence.text for sentence in parser.parse(TEXT)]
     assert [sentence.text for sentence in doc.sents] == expected
     assert len(expected) == 2
 
 
-def test_sentences_that_are_there_stay(folder: Path) -> None:
-    nlp = pipeline(folder, sentencizer=False)
+def test_sentences_that_are_there_stay(full_model: Path) -> None:
+    nlp = pipeline(full_model, sentencizer=False)
     doc = Doc(nlp.vocab, words=TEXT.split(), sent_starts=[n == 2 for n in range(len(TEXT.split()))])
     starts = [sentence.start for sentence in nlp(doc).sents]
     assert starts == [0, 2]
@@ -82,8 +84,8 @@ def test_without_sentences_and_segmenter_it_says_what_to_add(model: Path) -> Non
         pipeline(model, sentencizer=False)(TEXT)
 
 
-def test_white_space_hangs_on_the_word_before_it(folder: Path, parser: Parser) -> None:
-    nlp = pipeline(folder, sentencizer=False)
+def test_white_space_hangs_on_the_word_before_it(full_model: Path, parser: Parser) -> None:
+    nlp = pipeline(full_model, sentencizer=False)
     doc = nlp(" \n Anna  saw the garden.\n\n")
     spaces = [token for token in doc if token.is_space]
     assert len(spaces) == 3
@@ -97,17 +99,17 @@ def test_white_space_hangs_on_the_word_before_it(folder: Path, parser: Parser) -
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\n \n", "Anna", "a\tb"])
-def test_odd_texts(folder: Path, text: str) -> None:
+def test_odd_texts(full_model: Path, text: str) -> None:
     for sentencizer in (True, False):
-        doc = pipeline(folder, sentencizer=sentencizer)(text)
+        doc = pipeline(full_model, sentencizer=sentencizer)(text)
         assert doc.text == text
         assert not len(doc) or doc.has_annotation("DEP")
         assert all(sentence.root.dep_ == "ROOT" for sentence in doc.sents)
 
 
-def test_a_pipeline_on_disk_has_the_model_in_it(folder: Path, tmp_path: Path) -> None:
+def test_a_pipeline_on_disk_has_the_model_in_it(full_model: Path, tmp_path: Path) -> None:
     gone = tmp_path / "gone"
-    nlp = pipeline(folder, sentencizer=False)
+    nlp = pipeline(full_model, sentencizer=False)
     expected = trees(nlp(TEXT))
     nlp.get_pipe("treecrf").parser.save(gone)  # type: ignore[attr-defined]
     pipeline(gone, sentencizer=False).to_disk(tmp_path / "pipeline")
@@ -117,15 +119,17 @@ def test_a_pipeline_on_disk_has_the_model_in_it(folder: Path, tmp_path: Path) ->
     assert trees(loaded(TEXT)) == expected
 
 
-def test_a_pipeline_on_disk_may_leave_the_model_where_it_is(folder: Path, tmp_path: Path) -> None:
-    nlp = pipeline(folder)
+def test_a_pipeline_on_disk_may_leave_the_model_where_it_is(
+    full_model: Path, tmp_path: Path
+) -> None:
+    nlp = pipeline(full_model)
     nlp.to_disk(tmp_path / "pipeline", exclude=["treecrf"])
     assert not (tmp_path / "pipeline" / "treecrf").exists()
     assert trees(spacy.load(tmp_path / "pipeline")(TEXT)) == trees(nlp(TEXT))
 
 
-def test_bytes_have_the_model_in_them(folder: Path) -> None:
-    nlp = pipeline(folder, sentencizer=False)
+def test_bytes_have_the_model_in_them(full_model: Path) -> None:
+    nlp = pipeline(full_model, sentencizer=False)
     other = spacy.blank("en")
     other.add_pipe("treecrf")
     other.from_bytes(nlp.to_bytes())

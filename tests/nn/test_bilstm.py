@@ -157,7 +157,7 @@ def test_nothing_is_masked_after_training(mask_sentences: bool) -> None:
     )
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.gpu
 def test_a_gpu_reads_masked_weights_where_they_are() -> None:
     """It warns of weights that it has to copy, and warnings are errors here."""
     packed, sentence, _ = packed_sentences(4)

@@ -164,7 +164,7 @@ def test_a_state_goes_on_as_if_nothing_had_happened(steps: int, average: float) 
         torch.testing.assert_close(after[name], again[name], rtol=0, atol=0)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
+@pytest.mark.gpu
 @pytest.mark.filterwarnings("ignore:Synchronization debug mode is a prototype")
 @pytest.mark.parametrize("loss", ["local", "crf", "crf2o"])
 def test_a_step_does_not_wait_for_a_gpu(loss: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from safetensors.torch import load_file, save_file
 
-from tests.segment.texts import TINY, trained
+from tests.segment.texts import untrained
 from treecrf.segment import Segmenter, SegmenterConfig, SegmentError
 
 TEXT = "Anna didn't sleep.\n\nWhy? Peter's dog laughed. 👩‍👩‍👧"
@@ -14,7 +14,7 @@ TEXT = "Anna didn't sleep.\n\nWhy? Peter's dog laughed. 👩‍👩‍👧"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    trained().save(tmp_path / "model")
+    untrained().save(tmp_path / "model")
     return tmp_path / "model"
 
 
@@ -24,8 +24,8 @@ def test_what_is_loaded_does_the_same(folder: Path) -> None:
         "segmenter.safetensors",
     ]
     loaded = Segmenter.load(folder)
-    assert loaded.config == TINY
-    assert loaded.segment(TEXT) == trained().segment(TEXT)
+    assert loaded.config == untrained().config
+    assert loaded.segment(TEXT) == untrained().segment(TEXT)
     files = {path.name: path.read_bytes() for path in folder.iterdir()}
     loaded.save(folder)  # over the old one
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == files
@@ -89,7 +89,7 @@ def test_files_of_two_segmenters(folder: Path, tmp_path: Path, name: str) -> Non
 def test_weights_that_do_not_say_of_which_settings_they_are(folder: Path) -> None:
     path = folder / "segmenter.safetensors"
     save_file(load_file(path), path, {"format": "treecrf segmenter 1"})
-    assert Segmenter.load(folder).segment(TEXT) == trained().segment(TEXT)
+    assert Segmenter.load(folder).segment(TEXT) == untrained().segment(TEXT)
 
 
 def test_a_folder_without_a_segmenter(tmp_path: Path) -> None:

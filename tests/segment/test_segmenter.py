@@ -2,13 +2,14 @@
 
 import tracemalloc
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.segment.texts import ODD, trained, untrained
-from treecrf.segment import limits, rebuild_text
+from tests.segment.texts import ODD, untrained
+from treecrf.segment import Segmenter, limits, rebuild_text
 from treecrf.segment.spaces import space_after, surfaces
 from treecrf.treebank import Sentence, read_conllu
 
@@ -46,8 +47,8 @@ def test_nothing_is_lost(text: str, seed: int, joins: bool) -> None:
 
 
 @pytest.mark.parametrize("text", ODD)
-def test_nothing_is_lost_of_odd_texts(text: str) -> None:
-    check_lossless(text, trained().segment(text))
+def test_nothing_is_lost_of_odd_texts(text: str, segmenter: Segmenter) -> None:
+    check_lossless(text, segmenter.segment(text))
     check_lossless(text, untrained(bias=(-9, -9, 9)).segment(text))
 
 
@@ -60,9 +61,9 @@ def test_pieces_make_no_difference(pieces: list[str], seed: int) -> None:
     assert list(segmenter.segment_stream(characters)) == whole
 
 
-def test_sentences_are_written_and_read(tmp_path) -> None:
+def test_sentences_are_written_and_read(tmp_path: Path, segmenter: Segmenter) -> None:
     text = "Anna didn't sleep.\n\nWhy?  Peter's dog  laughed.\u2028"
-    sentences = trained().segment(text)
+    sentences = segmenter.segment(text)
     path = tmp_path / "text.conllu"
     path.write_text("".join(sentence.to_conllu() for sentence in sentences), encoding="utf-8")
     again = list(read_conllu(path))
@@ -90,13 +91,13 @@ def test_white_space_is_written_as_udpipe_does() -> None:
     ]
 
 
-def test_a_byte_order_mark_is_before_the_text() -> None:
+def test_a_byte_order_mark_is_before_the_text(segmenter: Segmenter) -> None:
     text = "\ufeffThe dog slept."
-    (sentence,) = trained().segment(text)
+    (sentence,) = segmenter.segment(text)
     assert sentence.forms == ["The", "dog", "slept", "."]
     assert sentence.comments[-1] == "# text = The dog slept."
     assert sentence.tokens[0].misc == "SpacesBefore=\ufeff|TokenRange=1:4"
-    assert trained().segment_texts([text, "\ufeff", "\ufeff\n"]) == [[sentence], [], []]
+    assert segmenter.segment_texts([text, "\ufeff", "\ufeff\n"]) == [[sentence], [], []]
     (sentence,) = untrained(bias=(-99, -99, -99), joins=False).segment("\ufeff\ufeffa \ufeffb")
     assert sentence.forms == ["\ufeffa", "\ufeffb"]  # anywhere else it is a character
 

@@ -1,42 +1,16 @@
-"""A small model with a segmenter, an application around it, and clients."""
+"""An application around small models, its clients, and services with a browser."""
 
-import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 from starlette.testclient import TestClient
 
-import treecrf
-from tests.cli.conftest import Make, model, shared, treebank  # noqa: F401
-from tests.segment.texts import trained
 from tests.serve.annotating import LINES, Place, command
 from tests.serve.browsing import Service, browser_here, open_page, start
 from treecrf.parser import Parser
 from treecrf.serve.app import create_app
-
-
-@pytest.fixture(scope="session")
-def folder(shared: Callable[[str, Make], Path], model: Path) -> Path:  # noqa: F811
-    """A model that also cuts raw text."""
-
-    def make(target: Path) -> None:
-        shutil.copytree(model, target)
-        trained().save(target)
-
-    return shared("small-model-with-segmenter", make)
-
-
-@pytest.fixture(scope="session")
-def parser(folder: Path) -> Parser:
-    return treecrf.load(folder, device="cpu")
-
-
-@pytest.fixture(scope="session")
-def wordy(model: Path) -> Parser:  # noqa: F811
-    """A model without a segmenter."""
-    return treecrf.load(model, device="cpu")
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +20,7 @@ def client(parser: Parser, wordy: Parser) -> Iterator[TestClient]:
 
 
 @pytest.fixture(scope="module")
-def service(model: Path) -> Iterator[Service]:  # noqa: F811
+def service(model: Path) -> Iterator[Service]:
     with start("serve", "--model", f"en={model}") as service:
         yield service
 
@@ -71,7 +45,7 @@ def desk(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def annotation(model: Path, desk: Path) -> Iterator[Service]:  # noqa: F811
+def annotation(model: Path, desk: Path) -> Iterator[Service]:
     corpus = desk / "corpus.txt"
     corpus.write_text("".join(line + "\n" for line in LINES * 20), encoding="utf-8")
     with start(*command(model, corpus)) as service:

@@ -23,12 +23,12 @@ def forms_of(service: Service) -> dict[int, list[str]]:
 
 @pytest.mark.parametrize("is_first_without", [False, True])
 def test_another_model_does_not_cut_the_text_again(
-    folder: Path, model: Path, tmp_path: Path, is_first_without: bool
+    full_model: Path, model: Path, tmp_path: Path, is_first_without: bool
 ) -> None:
     """One of the models has a segmenter, the other takes what is between spaces for words."""
     corpus, out = tmp_path / "corpus.txt", tmp_path / "out.conllu"
     corpus.write_text(TEXT)
-    first, second = (model, folder) if is_first_without else (folder, model)
+    first, second = (model, full_model) if is_first_without else (full_model, model)
     command = ("annotate", corpus, "--out", out, "--order", "corpus", "--share", "0.5")
     with start(*command, "--model", first) as service:
         before = forms_of(service)

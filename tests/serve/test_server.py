@@ -22,8 +22,8 @@ WORDS = ["Anna", "saw", "the", "garden", "."]
 
 
 @pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[Server]:
-    with Server(folder) as server:
+def server(full_model: Path) -> Iterator[Server]:
+    with Server(full_model) as server:
         yield server
 
 
@@ -69,16 +69,16 @@ def test_names_of_others_are_not_answered_to(server: Server) -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="has one loopback address only")
-def test_its_own_address_is_answered_to(folder: Path) -> None:
-    with Server(folder, "--host", "127.0.0.2") as server:
+def test_its_own_address_is_answered_to(full_model: Path) -> None:
+    with Server(full_model, "--host", "127.0.0.2") as server:
         assert server.url.startswith("http://127.0.0.2:")
         assert len(server.parse(tokens=[WORDS])["sentences"]) == 1
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="has one loopback address only")
 @pytest.mark.parametrize("host", ["LOCALHOST", "127.1", "127.0.0.3"])
-def test_whatever_means_the_loopback_has_names_checked(folder: Path, host: str) -> None:
-    with Server(folder, "--host", host, "--allow-host", "Ours.example") as server:
+def test_whatever_means_the_loopback_has_names_checked(full_model: Path, host: str) -> None:
+    with Server(full_model, "--host", host, "--allow-host", "Ours.example") as server:
         assert server.url == f"http://{host}:{server.port}"
         for name, status in (
             (host, 200),
@@ -143,8 +143,8 @@ def test_clients_that_stall_or_break_hold_up_nobody(server: Server) -> None:
         assert time.monotonic() - started < 25
 
 
-def test_a_busy_service_says_when_to_come_back(folder: Path) -> None:
-    with Server(folder, "--queue-words", 3_000, "--request-words", 2_000) as server:
+def test_a_busy_service_says_when_to_come_back(full_model: Path) -> None:
+    with Server(full_model, "--queue-words", 3_000, "--request-words", 2_000) as server:
         server.parse(tokens=[WORDS])  # kernels are compiled
         refusals: list[tuple[int, str]] = []
 
@@ -165,14 +165,14 @@ def test_a_busy_service_says_when_to_come_back(folder: Path) -> None:
             assert b'treecrf_queued_words{model="small"} 0\n' in answer.read()
 
 
-def test_it_can_be_ended_as_soon_as_it_serves(folder: Path) -> None:
+def test_it_can_be_ended_as_soon_as_it_serves(full_model: Path) -> None:
     for _ in range(2):
-        with Server(folder) as server:
+        with Server(full_model) as server:
             assert server.end() == (0, "")
 
 
-def test_what_is_in_hand_is_finished_at_the_end(folder: Path) -> None:
-    with Server(folder) as server:
+def test_what_is_in_hand_is_finished_at_the_end(full_model: Path) -> None:
+    with Server(full_model) as server:
         server.parse(tokens=[WORDS])
         answers = []
         asking = [

@@ -19,8 +19,8 @@ BOUNDARY = "3f0c8a"
 
 
 @pytest.fixture(scope="module")
-def server(folder: Path) -> Iterator[Server]:
-    with Server(folder, "--queue-words", 400) as server:
+def server(full_model: Path) -> Iterator[Server]:
+    with Server(full_model, "--queue-words", 400) as server:
         yield server
 
 

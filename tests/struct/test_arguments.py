@@ -180,7 +180,7 @@ def test_only_distributions_of_one_family_are_compared(family: str) -> None:
             ask(random_problem(family, [4, 2]).distribution())
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs two devices")
+@pytest.mark.gpu
 def test_only_distributions_on_one_device_are_compared() -> None:
     crf = ProjectiveTreeCRF(ARCS, LENGTHS)
     with pytest.raises(ValueError, match="arc_scores are on cpu here and cuda:0 there"):

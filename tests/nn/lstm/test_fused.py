@@ -30,8 +30,6 @@ LENGTHS = {
     33: [9, 9, 8, 7, 7, 6, *[5] * 4, 4, 4, *[3] * 5, *[2] * 6, *[1] * 10],
 }
 
-needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="there is no GPU")
-
 
 @pytest.fixture
 def fresh_memory_is_nan() -> Iterator[None]:
@@ -329,7 +327,7 @@ def tensor_cores() -> Iterator[None]:
     set_product_precision(before)
 
 
-@needs_gpu
+@pytest.mark.gpu
 @pytest.mark.parametrize("precise", [False, True], ids=["tensor cores", "precise"])
 @pytest.mark.parametrize("longest", [25, 60])
 @pytest.mark.parametrize("sentences", [1, 20, 60, 200, 800])

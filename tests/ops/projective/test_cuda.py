@@ -5,7 +5,7 @@ import torch
 
 from treecrf.struct import ProjectiveTreeCRF, SiblingTreeCRF
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+pytestmark = pytest.mark.gpu
 
 
 @pytest.mark.parametrize(("sentences", "words"), [(200, 25), (50, 100), (16, 300), (4, 500)])
