@@ -5,8 +5,7 @@ import pytest
 import treecrf
 from tests.segment.texts import ODD
 from treecrf.segment import rebuild_text
-from treecrf.segment.spaces import surfaces
-from treecrf.treebank.tokens import token_range
+from treecrf.treebank.tokens import surfaces
 from treecrf.treebank.trees import is_tree
 
 
@@ -21,7 +20,5 @@ def test_every_token_is_where_it_says(text: str, parser: treecrf.Parser) -> None
     assert rebuild_text(sentences) == (text if text.strip() else "")
     for sentence in sentences:
         assert is_tree([0, *sentence.heads])
-        for token in surfaces(sentence):
-            place = token_range(token.misc)
-            assert place is not None
-            assert text[slice(*place)] == token.form == token.form.strip() != ""
+        for token in surfaces(sentence.tokens, sentence.multiwords):
+            assert text[token.start : token.end] == token.form == token.form.strip() != ""

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from tests.segment.texts import ODD, untrained
 from treecrf.segment import Segmenter, limits, rebuild_text
-from treecrf.segment.spaces import space_after, surfaces
+from treecrf.segment.spaces import space_after
 from treecrf.treebank import Sentence, read_conllu
+from treecrf.treebank.tokens import surfaces
 
 SPACES = " \t\n\r\v\f\x1c\x1d\x1e\x1f\x85\xa0\u2009\u2028\u2029\u202f\u3000"
 
@@ -26,11 +27,15 @@ def check_lossless(text: str, sentences: list[Sentence]) -> None:
     """Nothing is lost, and every sentence is what it says it is."""
     assert rebuild_text(sentences) == (text if text.removeprefix("\ufeff").strip() else "")
     for sentence in sentences:
-        tokens = list(surfaces(sentence))
+        offsets = sentence.with_tree(range(len(sentence)), sentence.deprels).offsets
+        tokens = list(surfaces(sentence.tokens, sentence.multiwords))
+        assert sentence.offsets == offsets == [(word.start, word.end) for word in sentence.tokens]
         for token in tokens:
-            entries = dict(entry.split("=", 1) for entry in token.misc.split("|"))
-            start, end = map(int, entries["TokenRange"].split(":"))
-            assert text[start:end] == token.form
+            assert token.misc.endswith(f"TokenRange={token.start}:{token.end}")
+            assert text[token.start : token.end] == token.form
+        for multiword in sentence.multiwords:
+            inside = offsets[multiword.first - 1 : multiword.last]
+            assert set(inside) == {(multiword.start, multiword.end)}
             assert token.form == token.form.strip() != ""
         joined = "".join(token.form + " " * bool(space_after(token.misc)) for token in tokens)
         assert sentence.comments[-1] == "# text = " + joined.rstrip(" ")

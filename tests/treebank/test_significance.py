@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from tests.treebank.strategies import parses
 from treecrf.treebank import Sentence, TreebankError, compare, evaluate
-from treecrf.treebank.metrics.attachment import significance as module
+from treecrf.treebank.metrics import significance as module
 from treecrf.treebank.metrics.counts import Counts
 from treecrf.treebank.metrics.significance import compare_counts
 

@@ -9,7 +9,6 @@ from treecrf.extras import needs_extra
 from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Tags
 from treecrf.treebank import Sentence, Token
-from treecrf.treebank.tokens import token_range
 
 with needs_extra("spacy", "treecrf in spaCy"):
     from spacy.tokens import Doc
@@ -47,7 +46,7 @@ def with_sentence_starts(docs: Sequence[Doc], parser: "Parser") -> None:
     found = parser.segmenter.segment_texts([doc.text for doc in bare])
     for doc, sentences in zip(bare, found, strict=True):
         starts = [token.idx for token in doc]
-        firsts = {bisect_left(starts, _offset(sentence)) for sentence in sentences[1:]}
+        firsts = {bisect_left(starts, sentence.offsets[0][0] or 0) for sentence in sentences[1:]}
         for token in doc:  # the first one starts with the white space before it
             token.is_sent_start = token.i == 0 or token.i in firsts
 
@@ -83,15 +82,3 @@ def _sentence(doc: Doc, start: int, end: int, tags: Tags) -> SpacySentence:
         for number, (form, place) in enumerate(zip(forms, places, strict=True), 1)
     ]
     return SpacySentence(start, Sentence.from_tokens(tokens), places, spaces)
-
-
-def _offset(sentence: Sentence) -> int:
-    """Where a sentence of the segmenter starts in the text."""
-    first = sentence.multiwords[0] if _starts_with_multiword(sentence) else sentence.tokens[0]
-    place = token_range(first.misc)
-    assert place is not None
-    return place[0]
-
-
-def _starts_with_multiword(sentence: Sentence) -> bool:
-    return bool(sentence.multiwords) and sentence.multiwords[0].first == 1

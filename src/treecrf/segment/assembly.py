@@ -14,6 +14,7 @@ from treecrf.segment.multiwords import Splitter
 from treecrf.segment.spaces import has_blank_line, misc_of
 from treecrf.segment.training.corpus import Joins, may_join
 from treecrf.treebank import Sentence
+from treecrf.treebank.tokens import Offsets
 
 __all__ = ["Assembly", "Scores", "token_ends"]
 
@@ -121,7 +122,8 @@ class Assembly:
     def _sentence(self, first: int, stop: int) -> Sentence:
         spaces = self.spaces[first + 1 : stop + 1]
         lines: list[str] = []
-        words = 0
+        words: list[str] = []
+        offsets: list[Offsets] = []  # of words
         text: list[str] = []
         before = self.spaces[first] if self.new_text else ""
         for form, start, space, multiword in zip(
@@ -132,19 +134,23 @@ class Assembly:
             strict=True,
         ):
             text.append(form + " " if space else form)
-            misc = f"{misc_of(space, before=before)}TokenRange={start}:{start + len(form)}"
+            end = start + len(form)
+            misc = f"{misc_of(space, before=before)}TokenRange={start}:{end}"
             before = ""
-            words += 1
+            number = len(words) + 1
             if multiword and len(parts := self.splitter.split(form)) > 1:
-                lines.append(f"{words}-{words + len(parts) - 1}\t{form}{_REST}{misc}")
-                lines += [f"{number}\t{part}{_REST}_" for number, part in enumerate(parts, words)]
-                words += len(parts) - 1
+                lines.append(f"{number}-{len(words) + len(parts)}\t{form}{_REST}{misc}")
+                lines += [f"{id}\t{part}{_REST}_" for id, part in enumerate(parts, number)]
+                words += parts
+                offsets += [(start, end)] * len(parts)
             else:
-                lines.append(f"{words}\t{form}{_REST}{misc}")
+                lines.append(f"{number}\t{form}{_REST}{misc}")
+                words.append(form)
+                offsets.append((start, end))
         comments = ["# newpar"] if self.new_paragraph else []
         comments.append("# text = " + "".join(text).rstrip(" "))
         self.new_text, self.new_paragraph = False, has_blank_line(spaces[-1])
-        return Sentence.from_lines("\n".join(lines), words=words, comments=comments)
+        return Sentence.from_lines("\n".join(lines), words, comments=comments, offsets=offsets)
 
 
 def token_ends(block: Block, scores: Scores, *, joins: Joins) -> tuple[Flags, Flags]:

@@ -6,11 +6,12 @@ space, `\\t`, `\\n`, `\\r`, `\\p` for a vertical bar and `\\\\` for a backslash.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from treecrf.treebank import Multiword, Sentence, Token
+from treecrf.treebank import Sentence
+from treecrf.treebank.tokens import surfaces
 
-__all__ = ["has_blank_line", "misc_of", "rebuild_text", "space_after", "space_before", "surfaces"]
+__all__ = ["has_blank_line", "misc_of", "rebuild_text", "space_after", "space_before"]
 
 _ESCAPES = {" ": "\\s", "\t": "\\t", "\n": "\\n", "\r": "\\r", "|": "\\p", "\\": "\\\\"}
 _ESCAPED = str.maketrans(_ESCAPES)
@@ -22,20 +23,9 @@ def rebuild_text(sentences: Iterable[Sentence]) -> str:
     """The text that was segmented into these sentences, or that MISC says they came from."""
     pieces: list[str] = []
     for sentence in sentences:
-        for token in surfaces(sentence):
+        for token in surfaces(sentence.tokens, sentence.multiwords):
             pieces += space_before(token.misc), token.form, space_after(token.misc)
     return "".join(pieces)
-
-
-def surfaces(sentence: Sentence) -> Iterator[Token | Multiword]:
-    """The tokens of the text: a multiword token in the place of its words."""
-    multiwords = {multiword.first: multiword for multiword in sentence.multiwords}
-    last = 0
-    for token in sentence.tokens:
-        if token.id > last:
-            multiword = multiwords.get(token.id)
-            last = multiword.last if multiword else token.id
-            yield multiword or token
 
 
 def space_after(misc: str) -> str:

@@ -1,14 +1,12 @@
-"""The lines of a sentence as text: cut into cells, made into tokens and back, given new columns.
-
-`cut` makes one flat list of them: each line is ten cells and, but for the last, one that holds its
-line break. So `cells[1::11]` are the forms, those of multiword tokens and empty nodes among them.
-"""
+"""The lines of a sentence as text: cut into cells, made into tokens and back, given new columns."""
 
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from itertools import repeat
+from typing import Any
 
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.tokens import COLUMNS, EmptyNode, Multiword, Token
+from treecrf.treebank.tokens import COLUMNS, EmptyNode, Multiword, Offsets, Token
 
 __all__ = [
     "IDS",
@@ -16,29 +14,31 @@ __all__ = [
     "find_fault",
     "make_lines",
     "make_tokens",
+    "read_column",
     "replace_columns",
     "token_lines",
-    "word_column",
 ]
 
 # Most sentences find their ids and heads here; -1 finds the last of the heads.
 IDS = [str(number) for number in range(1, 1024)]
 _find_head = ["0", *IDS, "_"].__getitem__
 
-_FORM, _UPOS, _HEAD, _DEPREL, _MISC = map(COLUMNS.index, ("form", "upos", "head", "deprel", "misc"))
+_FORM, _HEAD, _DEPREL = map(COLUMNS.index, ("form", "head", "deprel"))
 
 
+@lru_cache(maxsize=1)  # who reads a sentence from a file asks for its columns or tokens next
 def cut(lines: str) -> list[str]:
-    """The cells of lines that are known to be well-formed."""
+    """The cells of well-formed lines in one flat list, which nobody may change.
+
+    Each line is ten cells and, but for the last, one that holds its line break: `cells[1::11]` are
+    the forms, those of multiword tokens and empty nodes among them.
+    """
     return lines.replace("\n", "\t\n\t").split("\t")
 
 
-def _paste(cells: list[str]) -> str:
-    return "\t".join(cells).replace("\t\n\t", "\n")
-
-
-def word_column(cells: list[str], index: int, *, words: int) -> list[str]:
+def read_column(lines: str, index: int, *, words: int) -> list[str]:
     """One column of the words, of which there are so many."""
+    cells = cut(lines)
     column = cells[index::11]
     if len(column) == words:
         return column
@@ -46,7 +46,7 @@ def word_column(cells: list[str], index: int, *, words: int) -> list[str]:
 
 
 def find_fault(name: str, column: list[str]) -> str | None:
-    """What is wrong with the cells that shall be the column of this name, if something is."""
+    """The fault in cells that are to be the column of this name, if there is one."""
     text = "\t".join(column)
     if all(column) and text.count("\t") < len(column) and "\n" not in text and "\r" not in text:
         return None
@@ -68,40 +68,18 @@ def make_lines(forms: list[str], heads: list[int], deprels: list[str]) -> str:
     cells[_FORM::11] = forms
     cells[_HEAD::11] = _head_cells(heads)
     cells[_DEPREL::11] = deprels
-    return _paste(cells)
+    return "\t".join(cells).replace("\t\n\t", "\n")
 
 
 def replace_columns(
     lines: str,
-    cells: list[str] | None,
     *,
     heads: list[int],
     deprels: list[str],
     upos: list[str] | None = None,
     misc: list[str] | None = None,
 ) -> str:
-    """The lines, which may have been cut already, with other columns of the words."""
-    if cells is None and upos is None:
-        return _replace_last_columns(lines, heads, deprels, misc)
-    cells = cut(lines) if cells is None else cells[:]
-    columns = {_UPOS: upos, _HEAD: _head_cells(heads), _DEPREL: deprels, _MISC: misc}
-    ids = cells[::11]
-    others = len(ids) != len(heads)
-    for index, column in columns.items():
-        if column is None:
-            continue
-        if others:
-            new = iter(column)
-            old = zip(ids, cells[index::11], strict=True)
-            column = [next(new) if id.isdecimal() else cell for id, cell in old]
-        cells[index::11] = column
-    return _paste(cells)
-
-
-def _replace_last_columns(
-    lines: str, heads: list[int], deprels: list[str], misc: list[str] | None
-) -> str:
-    """Cut no more than what changes: half the time of all columns."""
+    """The lines with other columns of the words, cut no more than needed."""
     rows = lines.split("\n")
     places: Sequence[int] = range(len(rows))
     if len(rows) != len(heads):
@@ -111,6 +89,9 @@ def _replace_last_columns(
     for place, head, deprel, new in columns:
         before, _, _, deps, old = rows[place].rsplit("\t", 4)
         rows[place] = f"{before}\t{head}\t{deprel}\t{deps}\t{new or old}"
+    for place, tag in zip(places, upos or (), strict=upos is not None):
+        id, form, lemma, _, after = rows[place].split("\t", 4)
+        rows[place] = f"{id}\t{form}\t{lemma}\t{tag}\t{after}"
     return "\n".join(rows)
 
 
@@ -121,32 +102,28 @@ def _head_cells(heads: list[int]) -> list[str]:
 
 
 def make_tokens(
-    lines: str, cells: list[str] | None, heads: list[int]
+    lines: str, heads: list[int], offsets: Sequence[Offsets] | None
 ) -> tuple[list[Token], list[Multiword], list[EmptyNode]]:
-    """What the lines, which may have been cut already, say."""
+    """The words, multiword tokens and empty nodes of lines, with these heads and offsets."""
+    cells = cut(lines)
+    columns: list[Sequence[Any]] = [cells[column::11] for column in range(10)]
     multiwords: list[Multiword] = []
     empty_nodes: list[EmptyNode] = []
-    columns: Sequence[Sequence[str]]
-    if cells is not None:
-        columns = [cells[column::11] for column in (1, 2, 3, 4, 5, 7, 8, 9)]
-    else:
-        rows = []
-        for line in lines.split("\n"):
-            row = line.split("\t")
-            if "-" in row[0]:
-                first, last = row[0].split("-")
-                multiwords.append(Multiword(int(first), int(last), *row[1:]))
-            elif "." in row[0]:
-                after, number = row[0].split(".")
-                empty_nodes.append(EmptyNode(int(after), int(number), *row[1:]))
-            else:
-                rows.append(row)
-        columns = list(zip(*rows, strict=True))
-        columns = [*columns[1:6], *columns[7:]]
-    forms, lemmas, upos, xpos, feats, deprels, deps, misc = columns
-    numbers = range(1, len(forms) + 1)
-    tokens = map(Token, numbers, forms, lemmas, upos, xpos, feats, heads, deprels, deps, misc)
-    return list(tokens), multiwords, empty_nodes
+    if len(columns[0]) != len(heads):
+        rows = list(zip(*columns, strict=True))
+        for id, *row in rows:
+            if "-" in id:
+                first, last = map(int, id.split("-"))
+                place = offsets[first - 1] if offsets else (None, None)
+                multiwords.append(Multiword(first, last, *row, *place))
+            elif "." in id:
+                after, number = map(int, id.split("."))
+                empty_nodes.append(EmptyNode(after, number, *row))
+        columns = list(zip(*(row for row in rows if row[0].isdecimal()), strict=True))
+    columns[0], columns[6] = range(1, len(heads) + 1), heads
+    if offsets:
+        columns += zip(*offsets, strict=True)
+    return list(map(Token, *columns)), multiwords, empty_nodes
 
 
 def token_lines(

@@ -1,18 +1,33 @@
-"""A sentence of a treebank: its tokens, its comments and its tree."""
+"""A sentence of a treebank: its words, its comments and its tree."""
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import replace
 from typing import Any
 
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.tokens import EmptyNode, Multiword, Token, joined_forms
-from treecrf.treebank.words import Words
+from treecrf.treebank.lines import (
+    find_fault,
+    make_lines,
+    make_tokens,
+    read_column,
+    replace_columns,
+    token_lines,
+)
+from treecrf.treebank.tokens import (
+    COLUMNS,
+    EmptyNode,
+    Multiword,
+    Offsets,
+    Token,
+    columns_of,
+    joined_forms,
+)
 
 __all__ = ["Sentence", "Token"]
 
 
-class Sentence(Words):
+class Sentence:
     """A sentence with its tree, lossless: what a file says of it is written back as it was.
 
     `forms`, `heads` and `deprels` have one item a word, without the root symbol, and are copies:
@@ -21,13 +36,28 @@ class Sentence(Words):
     and the `line` it starts at.
     """
 
-    __slots__ = ("comments", "line", "probs", "source")
+    # Until tokens are asked for, the lines are text, `_lines`, and the columns that are asked for
+    # most are beside it; the text is empty until it is made of these columns. From then on the
+    # tokens are what is true, and `_lines` is None.
+    __slots__ = (
+        *("_deprels", "_forms", "_heads", "_lines", "_offsets"),
+        *("_empty_nodes", "_multiwords", "_tokens"),
+        *("comments", "line", "probs", "source"),
+    )
     __hash__ = None  # type: ignore[assignment]
 
     comments: list[str]
     probs: list[float] | None
     source: str
     line: int
+    _lines: str | None
+    _forms: list[str]
+    _heads: list[int]
+    _deprels: list[str]
+    _offsets: Sequence[Offsets] | None
+    _tokens: list[Token]
+    _multiwords: list[Multiword]
+    _empty_nodes: list[EmptyNode]
 
     def __init__(
         self,
@@ -38,21 +68,22 @@ class Sentence(Words):
         comments: Iterable[str] = (),
         probs: Sequence[float] | None = None,
     ) -> None:
-        self._set_context(comments, probs)
-        self._set_columns(list(forms), heads, deprels)
-
-    def _set_context(
-        self,
-        comments: Iterable[str],
-        probs: Sequence[float] | None = None,
-        *,
-        source: str = "",
-        line: int = 0,
-    ) -> None:
         self.comments = list(comments)
         self.probs = None if probs is None else list(probs)
-        self.source = source
-        self.line = line
+        self.source, self.line = "", 0
+        self._lines, self._forms, self._offsets = "", list(forms), None
+        self._heads = [-1] * len(self._forms)
+        self._deprels = ["_"] * len(self._forms)
+        if heads is not None:
+            self._heads = self._checked_heads(heads)
+        if deprels is not None:
+            self._check_length("deprels", deprels)
+            self._deprels = list(deprels)
+        if not self or find_fault("form", self._forms) or find_fault("deprel", self._deprels):
+            # There are no such lines, and whoever writes them is told why.
+            rows = enumerate(zip(self._forms, self._heads, self._deprels, strict=True), 1)
+            tokens = [Token(id, row[0], head=row[1], deprel=row[2]) for id, row in rows]
+            self._set_tokens(tokens, [], [])
 
     @classmethod
     def from_tokens(
@@ -64,44 +95,68 @@ class Sentence(Words):
         comments: Iterable[str] = (),
     ) -> "Sentence":
         """A sentence of these words, numbered 1, 2, 3, ..."""
-        sentence = cls.__new__(cls)
-        sentence._set_context(comments)
+        sentence = cls((), comments=comments)
         sentence._set_tokens(list(tokens), list(multiwords), list(empty_nodes))
         return sentence
 
     @classmethod
-    def from_lines(cls, lines: str, *, words: int, comments: Iterable[str] = ()) -> "Sentence":
-        """A sentence of CoNLL-U lines that have no heads and are known to be well-formed.
-
-        The fast way to many of them: nothing is checked and no tokens are made.
-        """
-        return cls._from_file(lines, list(comments), [-1] * words, None, "", 0)
-
-    @classmethod
-    def _from_file(
+    def from_lines(
         cls,
-        body: str,
+        lines: str,
+        forms: list[str],
+        *,
+        heads: list[int] | None = None,
+        deprels: list[str] | None = None,
         comments: list[str],
-        heads: list[int],
-        cells: list[str] | None,
-        source: str,
-        line: int,
+        offsets: Sequence[Offsets] | None = None,
+        source: str = "",
+        line: int = 0,
     ) -> "Sentence":
-        """A sentence of a file whose lines have been found to be well-formed."""
+        """A sentence of CoNLL-U lines that are known to be well-formed, and columns cut from them.
+
+        The fast way to many of them: nothing is checked or copied, and no tokens are made. Empty
+        lines are made of the columns when they are needed.
+        """
         sentence = cls.__new__(cls)
-        sentence.comments = comments
-        sentence.probs = None
-        sentence.source = source
-        sentence.line = line
-        sentence._set_text(body, heads, cells)
+        sentence.comments, sentence.probs = comments, None
+        sentence.source, sentence.line = source, line
+        sentence._lines, sentence._forms, sentence._offsets = lines, forms, offsets
+        sentence._heads = [-1] * len(forms) if heads is None else heads
+        sentence._deprels = ["_"] * len(forms) if deprels is None else deprels
         return sentence
+
+    def _set_tokens(
+        self, tokens: list[Token], multiwords: list[Multiword], empty_nodes: list[EmptyNode]
+    ) -> None:
+        self._tokens, self._multiwords, self._empty_nodes = tokens, multiwords, empty_nodes
+        self._lines = self._offsets = None
+        self._forms, self._heads, self._deprels = [], [], []
 
     def copy(self) -> "Sentence":
         """A sentence that can be changed without changing this one."""
-        other = Sentence.__new__(Sentence)
-        other._set_context(self.comments, self.probs, source=self.source, line=self.line)
-        other._set_copy(self)
+        other = self._with_lines(self._lines or "", self._heads, self._deprels, self.comments)
+        other.probs = None if self.probs is None else list(self.probs)
+        if self._lines is None:
+            other._set_tokens(
+                [replace(token) for token in self._tokens],
+                [replace(multiword) for multiword in self._multiwords],
+                [replace(node) for node in self._empty_nodes],
+            )
         return other
+
+    def _with_lines(
+        self, lines: str, heads: list[int], deprels: list[str], comments: Iterable[str]
+    ) -> "Sentence":
+        return Sentence.from_lines(
+            lines,
+            self._forms,
+            heads=heads,
+            deprels=deprels,
+            comments=list(comments),
+            offsets=self._offsets,
+            source=self.source,
+            line=self.line,
+        )
 
     def with_tree(
         self,
@@ -119,21 +174,121 @@ class Sentence(Words):
         are replaced where they are given; all else stays as it is, the enhanced graph (DEPS) too,
         whether or not it goes with the tree. Heads in a cycle are not refused.
         """
-        other = Sentence.__new__(Sentence)
-        other._set_copy_with_tree(self, heads, deprels, misc=misc, upos=upos)
+        heads = self._checked_heads(heads)
+        deprels = self._checked_column("deprel", deprels)
+        misc = None if misc is None else self._checked_column("misc", misc)
+        upos = None if upos is None else self._checked_column("upos", upos)
         if probs is not None:
             self._check_length("probs", probs)
-        other._set_context([*self.comments, *comments], probs, source=self.source, line=self.line)
+        if self._lines is None:
+            other = self.copy()
+            other.comments += comments
+            for token, head in zip(other._tokens, heads, strict=True):
+                token.head = head
+            for name, column in (("deprel", deprels), ("misc", misc), ("upos", upos)):
+                for token, cell in zip(other._tokens, column or (), strict=column is not None):
+                    setattr(token, name, cell)
+        else:
+            lines = self._lines
+            # Lines that are not made yet will be made of the new tree.
+            same = not lines or (heads == self._heads and deprels == self._deprels)
+            if not same or misc is not None or upos is not None:
+                lines = replace_columns(
+                    self._text(), heads=heads, deprels=deprels, misc=misc, upos=upos
+                )
+            other = self._with_lines(lines, heads, deprels, [*self.comments, *comments])
+        other.probs = None if probs is None else list(probs)
         return other
+
+    def _text(self) -> str:
+        """The text of the lines, as long as there are no tokens."""
+        if not self._lines:
+            self._lines = make_lines(self._forms, self._heads, self._deprels)
+        return self._lines
+
+    def _expand(self) -> None:
+        """Make the tokens from the text of the lines."""
+        if self._lines is not None:
+            self._set_tokens(*make_tokens(self._text(), self._heads, self._offsets))
+
+    @property
+    def tokens(self) -> list[Token]:
+        """The syntactic words; what is changed here is what is written."""
+        self._expand()
+        return self._tokens
+
+    @property
+    def multiwords(self) -> list[Multiword]:
+        """The multiword tokens, left to right."""
+        self._expand()
+        return self._multiwords
+
+    @property
+    def empty_nodes(self) -> list[EmptyNode]:
+        """The empty nodes, left to right."""
+        self._expand()
+        return self._empty_nodes
+
+    def __len__(self) -> int:
+        return len(self._heads) if self._lines is not None else len(self._tokens)
+
+    @property
+    def forms(self) -> list[str]:
+        if self._lines is not None:
+            return self._forms[:]
+        return [token.form for token in self._tokens]
+
+    @property
+    def heads(self) -> list[int]:
+        if self._lines is not None:
+            return self._heads[:]
+        return [token.head for token in self._tokens]
+
+    @heads.setter
+    def heads(self, heads: list[int]) -> None:
+        for token, head in zip(self.tokens, self._checked_heads(heads), strict=True):
+            token.head = head
+
+    @property
+    def deprels(self) -> list[str]:
+        if self._lines is not None:
+            return self._deprels[:]
+        return [token.deprel for token in self._tokens]
+
+    @deprels.setter
+    def deprels(self, deprels: list[str]) -> None:
+        self._check_length("deprels", deprels)
+        for token, deprel in zip(self.tokens, deprels, strict=True):
+            token.deprel = deprel
+
+    @property
+    def offsets(self) -> list[Offsets]:
+        """Start and end of each word, or of its multiword token, in the text that was segmented."""
+        if self._lines is not None:
+            return [(None, None)] * len(self) if self._offsets is None else list(self._offsets)
+        return [(token.start, token.end) for token in self._tokens]  # type: ignore[misc]
+
+    def column(self, name: str) -> list[str]:
+        """One column of the words as the file has it, such as "upos"; faster than the tokens."""
+        index = COLUMNS.index(name)
+        if self._lines is None:
+            return [token.to_conllu().split("\t")[index] for token in self._tokens]
+        return read_column(self._text(), index, words=len(self._heads))
+
+    def misc_may_have(self, text: str) -> bool:
+        """Whether it can be in MISC of a word: a quick look before a long one."""
+        if self._lines is not None:
+            return text in self._lines  # lines that are not made yet have no MISC
+        return any(text in token.misc for token in self._tokens)
 
     @property
     def sent_id(self) -> str | None:
-        """What the comment `# sent_id = ...` says."""
+        """The value of the comment `# sent_id = ...`."""
         return self._comment("sent_id")
 
     @property
     def text(self) -> str:
-        """What the comment `# text = ...` says; without one, the forms put together."""
+        """The value of the comment `# text = ...`; without one, the forms put together."""
         text = self._comment("text")
         return joined_forms(self.tokens, self.multiwords) if text is None else text
 
@@ -157,25 +312,28 @@ class Sentence(Words):
         for comment in self.comments:
             if not comment.startswith("#") or "\n" in comment or comment.endswith("\r"):
                 raise self.error(f"a comment is one line that starts with #, not {comment!r}")
-        return "\n".join([*self.comments, *self._lines()]) + "\n\n"
+        try:
+            lines = (
+                token_lines(self._tokens, self._multiwords, self._empty_nodes)
+                if self._lines is None
+                else [self._text()]
+            )
+        except TreebankError as error:
+            raise self.error(error.problem) from None
+        return "\n".join([*self.comments, *lines]) + "\n\n"
 
     def to_dict(self) -> dict[str, Any]:
-        """The sentence as what JSON can hold; `head` is None where it is not annotated."""
-        words = []
-        for index, token in enumerate(self.tokens):
-            word = asdict(token)
-            if token.head < 0:
-                word["head"] = None
-            if self.probs is not None:
-                word["prob"] = self.probs[index]
-            words.append(word)
+        """The sentence as JSON can hold it; `head` is None where it is not annotated."""
+        words = list(map(columns_of, self.tokens))
+        for word, prob in zip(words, self.probs or (), strict=self.probs is not None):
+            word["prob"] = prob
         return {
             "sent_id": self.sent_id,
             "text": self.text,
             "comments": list(self.comments),
             "tokens": words,
-            "multiwords": [asdict(multiword) for multiword in self.multiwords],
-            "empty_nodes": [asdict(node) for node in self.empty_nodes],
+            "multiwords": list(map(columns_of, self.multiwords)),
+            "empty_nodes": list(map(columns_of, self.empty_nodes)),
         }
 
     def __eq__(self, other: object) -> bool:
@@ -191,3 +349,23 @@ class Sentence(Words):
 
     def __repr__(self) -> str:
         return f"<Sentence {self.where}: {' '.join(self.forms)}>"
+
+    def _checked_heads(self, heads: Sequence[int]) -> list[int]:
+        self._check_length("heads", heads)
+        checked = list(map(int, heads))
+        if checked and (min(checked) < -1 or max(checked) > len(checked)):
+            numbered = enumerate(checked, 1)
+            word, head = next(item for item in numbered if not -1 <= item[1] <= len(checked))
+            raise self.error(f"word {word} has head {head}, outside 0 to {len(checked)} (or -1)")
+        return checked
+
+    def _checked_column(self, name: str, cells: Sequence[str]) -> list[str]:
+        self._check_length("deprels" if name == "deprel" else name, cells)
+        checked = list(cells)
+        if fault := find_fault(name, checked):
+            raise self.error(fault)
+        return checked
+
+    def _check_length(self, what: str, items: Sequence[object]) -> None:
+        if len(items) != len(self):
+            raise self.error(f"{len(items)} {what} for {len(self)} words")

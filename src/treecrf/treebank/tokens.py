@@ -1,14 +1,24 @@
-"""What a sentence is made of: words, multiword tokens and empty nodes, a line each in a file."""
+"""Words, multiword tokens and empty nodes: what a sentence is made of, a line each in a file."""
 
-import re
-from collections.abc import Iterable
-from dataclasses import astuple, dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any, TypeAlias
 
-__all__ = ["COLUMNS", "EmptyNode", "Multiword", "Token", "joined_forms", "token_range"]
-
-_TOKEN_RANGE = re.compile(r"(?:^|\|)TokenRange=([0-9]+):([0-9]+)(?=\||$)")
+__all__ = [
+    "COLUMNS",
+    "EmptyNode",
+    "Multiword",
+    "Offsets",
+    "Token",
+    "columns_of",
+    "joined_forms",
+    "surfaces",
+]
 
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
+
+Offsets: TypeAlias = tuple[int, int] | tuple[None, None]
+"""Where a token starts and ends in the text that it was cut from, in characters, if known."""
 
 
 @dataclass(slots=True)
@@ -25,6 +35,9 @@ class Token:
     deprel: str = "_"
     deps: str = "_"
     misc: str = "_"
+    start: int | None = field(default=None, compare=False, repr=False)
+    """Where it starts in the text that a segmenter cut, or the multiword token that it is in."""
+    end: int | None = field(default=None, compare=False, repr=False)
 
     def to_conllu(self) -> str:
         """The line of this word, without a line break."""
@@ -50,10 +63,12 @@ class Multiword:
     deprel: str = "_"
     deps: str = "_"
     misc: str = "_"
+    start: int | None = field(default=None, compare=False, repr=False)
+    end: int | None = field(default=None, compare=False, repr=False)
 
     def to_conllu(self) -> str:
         """The line of this token, without a line break."""
-        return "\t".join((f"{self.first}-{self.last}", *astuple(self)[2:]))
+        return _line(self, f"{self.first}-{self.last}")
 
 
 @dataclass(slots=True)
@@ -74,26 +89,37 @@ class EmptyNode:
 
     def to_conllu(self) -> str:
         """The line of this node, without a line break."""
-        return "\t".join((f"{self.after}.{self.number}", *astuple(self)[2:]))
+        return _line(self, f"{self.after}.{self.number}")
 
 
-def token_range(misc: str) -> tuple[int, int] | None:
-    """Where MISC says that a token is in the text, `TokenRange=START:END`; None if it does not."""
-    match = _TOKEN_RANGE.search(misc)
-    return (int(match[1]), int(match[2])) if match else None
+def _line(item: Multiword | EmptyNode, id: str) -> str:
+    return "\t".join([id, *(getattr(item, name) for name in COLUMNS[1:])])
+
+
+def columns_of(item: Token | Multiword | EmptyNode) -> dict[str, Any]:
+    """The columns by name, as JSON has them: `head` is None where it is not annotated."""
+    columns = asdict(item)
+    for name in ("start", "end"):
+        columns.pop(name, None)
+    return columns | {"head": None} if columns["head"] == -1 else columns
+
+
+def surfaces(
+    tokens: Iterable[Token], multiwords: Iterable[Multiword]
+) -> Iterator[Token | Multiword]:
+    """The tokens of the text: a multiword token in the place of its words."""
+    by_first = {multiword.first: multiword for multiword in multiwords}
+    last = 0
+    for token in tokens:
+        if token.id > last:
+            multiword = by_first.get(token.id)
+            last = multiword.last if multiword else token.id
+            yield multiword or token
 
 
 def joined_forms(tokens: Iterable[Token], multiwords: Iterable[Multiword]) -> str:
     """The text of a sentence as its forms and what MISC says of spaces make it."""
-    inside = {
-        number: multiword
-        for multiword in multiwords
-        for number in range(multiword.first, multiword.last + 1)
-    }
     pieces: list[str] = []
-    for token in tokens:
-        whole: Token | Multiword = inside.get(token.id, token)
-        if isinstance(whole, Token) or token.id == whole.first:
-            space = "" if "SpaceAfter=No" in whole.misc.split("|") else " "
-            pieces += whole.form, space
+    for token in surfaces(tokens, multiwords):
+        pieces += token.form, "" if "SpaceAfter=No" in token.misc.split("|") else " "
     return "".join(pieces).rstrip(" ")

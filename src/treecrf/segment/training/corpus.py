@@ -8,8 +8,9 @@ import numpy.typing as npt
 
 from treecrf.segment.characters import CharacterClass, Classes, classes_of, codes_of, is_space
 from treecrf.segment.multiwords import Words
-from treecrf.segment.spaces import space_after, space_before, surfaces
+from treecrf.segment.spaces import space_after, space_before
 from treecrf.treebank import Multiword, Sentence, Token
+from treecrf.treebank.tokens import surfaces
 
 __all__ = [
     "MULTIWORD",
@@ -57,7 +58,7 @@ def raw_sentences(sentences: Sequence[Sentence]) -> list[RawSentence]:
 
 
 def _raw_sentence(sentence: Sentence) -> RawSentence:
-    tokens = list(surfaces(sentence))
+    tokens = list(surfaces(sentence.tokens, sentence.multiwords))
     # The comment has one space where MISC tells of more.
     exact = any("SpacesAfter=" in token.misc for token in tokens)
     text, ends = (None if exact else _aligned(sentence.text, tokens)) or _joined(tokens)

@@ -8,14 +8,10 @@ import numpy as np
 
 from treecrf.parser.decoding.analysis import Analysis
 from treecrf.serve.queue.jobs import Task, TaskResult
-from treecrf.treebank import Sentence
-from treecrf.treebank.tokens import token_range
 
 __all__ = ["render_json"]
 
 _DIGITS = 6
-
-Place = tuple[int | None, int | None]
 
 
 def render_json(task: Task, outcome: TaskResult, *, alternatives: int, marginals: bool) -> str:
@@ -49,7 +45,7 @@ def _tokens(task: Task, analysis: Analysis, alternatives: int) -> list[dict[str,
         sentence.heads,
         sentence.deprels,
         np.round(sentence.probs, _DIGITS).tolist(),
-        _places(task.sentence),
+        task.sentence.offsets,
         _likely_heads(analysis, alternatives),
         strict=True,
     )
@@ -81,18 +77,6 @@ def _likely_heads(analysis: Analysis, count: int) -> list[list[dict[str, float]]
         [{"head": head, "prob": prob} for head, prob in zip(*row, strict=True) if prob > 0]
         for row in zip(order.tolist(), chosen.tolist(), strict=True)
     ]
-
-
-def _places(sentence: Sentence) -> list[Place]:
-    """Where words are in the text, as the segmenter said it."""
-    found = [token_range(misc) for misc in sentence.column("misc")]
-    places: list[Place] = [place or (None, None) for place in found]
-    if not all(found) and "TokenRange=" in sentence.to_conllu():  # words of multiword tokens
-        for multiword in sentence.copy().multiwords:
-            if place := token_range(multiword.misc):
-                for word in range(multiword.first, multiword.last + 1):
-                    places[word - 1] = place
-    return places
 
 
 def _finite(number: float) -> float | None:

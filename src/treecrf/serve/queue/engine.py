@@ -107,6 +107,8 @@ def _split_lines(text: str) -> list[Sentence]:
         for number, form in enumerate(sentence.forms, 1):
             start = text.index(form, end)
             end = start + len(form)
-            tokens.append(Token(number, form, misc=f"TokenRange={start}:{end}"))
+            tokens.append(
+                Token(number, form, misc=f"TokenRange={start}:{end}", start=start, end=end)
+            )
         sentences.append(Sentence.from_tokens(tokens, comments=sentence.comments))
     return sentences

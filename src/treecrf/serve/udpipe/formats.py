@@ -8,7 +8,7 @@ from treecrf.serve.errors import ServeError
 from treecrf.treebank import Multiword, Sentence, Token, TreebankError
 from treecrf.treebank.files.conllu import parse_chunks
 from treecrf.treebank.files.streams import read_chunks
-from treecrf.treebank.tokens import joined_forms, token_range
+from treecrf.treebank.tokens import joined_forms
 
 __all__ = ["INPUTS", "OUTPUTS", "Writer", "join_sentences", "read_input"]
 
@@ -122,11 +122,11 @@ def join_sentences(
         before = len(tokens)
         for token in sentence.tokens:
             token.id += before
-            token.misc = _moved(token.misc, start)
+            _move(token, start)
         for multiword in sentence.multiwords:
             multiword.first += before
             multiword.last += before
-            multiword.misc = _moved(multiword.misc, start)
+            _move(multiword, start)
         tokens += sentence.tokens
         multiwords += sentence.multiwords
     comments = ["# newpar"] if new_paragraph else []
@@ -134,8 +134,11 @@ def join_sentences(
     return Sentence.from_tokens(tokens, multiwords=multiwords, comments=comments)
 
 
-def _moved(misc: str, start: int) -> str:
-    if (place := token_range(misc)) is None:
-        return misc
-    first, last = place
-    return misc.replace(f"TokenRange={first}:{last}", f"TokenRange={first + start}:{last + start}")
+def _move(token: Token | Multiword, start: int) -> None:
+    """Count the offsets of a token from the start of the whole text."""
+    if token.start is None or token.end is None:
+        return
+    old = f"TokenRange={token.start}:{token.end}"
+    token.start += start
+    token.end += start
+    token.misc = token.misc.replace(old, f"TokenRange={token.start}:{token.end}")

@@ -38,9 +38,7 @@ def parse_chunks(
     """The sentences of a file that comes in pieces; see `parse_sentence`."""
     reader = _Reader(name, columns, multiroot, trees)
     for line, breaks, block in read_blocks(chunks, name):
-        sentence = reader.parse(block, line, breaks)
-        yield sentence
-        sentence._drop_cells()
+        yield reader.parse(block, line, breaks)
 
 
 def check_conllu(source: File, *, multiroot: bool = False) -> Iterator[Sentence | TreebankError]:
@@ -50,12 +48,9 @@ def check_conllu(source: File, *, multiroot: bool = False) -> Iterator[Sentence 
         try:
             for line, breaks, block in read_blocks(read_chunks(file), name):
                 try:
-                    sentence = reader.parse(block, line, breaks)
+                    yield reader.parse(block, line, breaks)
                 except TreebankError as error:
                     yield error
-                else:
-                    yield sentence
-                    sentence._drop_cells()
         except TreebankError as error:  # of the file itself: it cannot be read on
             yield error
 

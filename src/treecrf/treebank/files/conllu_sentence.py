@@ -58,11 +58,26 @@ def parse_sentence(
                 and not find_cycle([0, *heads])
                 and (multiroot or heads.count(0) <= 1)
             ):
-                return Sentence._from_file(body, comments, heads, cells, source, line)
+                return Sentence.from_lines(
+                    body,
+                    cells[1::11],
+                    heads=heads,
+                    deprels=cells[7::11],
+                    comments=comments,
+                    source=source,
+                    line=line,
+                )
 
     lines = _Lines(body, source, first_line=line + len(comments))
-    heads = lines.heads(multiroot=multiroot) if trees else [-1] * len(lines.words)
-    return Sentence._from_file(body, comments, heads, None, source, line)
+    return Sentence.from_lines(
+        body,
+        [row[1] for row in lines.words],
+        heads=lines.heads(multiroot=multiroot) if trees else None,
+        deprels=[row[7] for row in lines.words],
+        comments=comments,
+        source=source,
+        line=line,
+    )
 
 
 class _Lines:
