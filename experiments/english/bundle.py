@@ -25,15 +25,14 @@ from benchmarks.report import print_table
 from experiments.english.card import Card, Step, write_card
 from experiments.english.command import run_command
 from experiments.english.cut import write_description
-from experiments.english.scores import calibration_error, gold_word_scores, raw_text_scores
+from experiments.english.scores import gold_word_scores, raw_text_scores
 from experiments.errors import ExperimentError
 from experiments.files import write_json
 from treecrf.nn.compact import Stored
 from treecrf.parser import folder as checkpoint
 from treecrf.parser import load
-from treecrf.parser.config import Config
 from treecrf.parser.options import Products
-from treecrf.parser.training.calibration import fit_temperature
+from treecrf.parser.training.calibration import calibration_error, fit_temperature
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.treebank import Sentence, read_conllu
 
@@ -105,7 +104,7 @@ def _make(
     fit = None
     if data.held_out is not None:
         fit = fit_temperature(load(made, device=device), data.held_out)
-        _change(made, {"temperature": fit.temperature})
+        checkpoint.change_settings(made, {"temperature": fit.temperature})
         score(f"temperature {fit.temperature:g}", made)
     weights = checkpoint.load_weights(made)
     kinds: tuple[Stored, ...] = ("half",) if stored == "half" else ("half", "bytes")
@@ -113,7 +112,7 @@ def _make(
         checkpoint.save_compact(made, weights, kind)
         score("half precision" if kind == "half" else "bytes", made)
     if products == "int8":
-        _change(made, {"products": products})
+        checkpoint.change_settings(made, {"products": products})
         score("products of bytes on a CPU", made, products=products)
     size = sum(path.stat().st_size for path in made.rglob("*") if path.is_file())
     if size > _MOST_BYTES:
@@ -175,11 +174,6 @@ def _cut(made: Path) -> bool:
     weights[_PIECES] = weights[_PIECES][torch.tensor(kept)]
     checkpoint.save_weights(made, weights)
     return True
-
-
-def _change(made: Path, changes: dict[str, object]) -> None:
-    config: Config = checkpoint.load_settings(made)[0].changed(changes)
-    checkpoint.replace_file(made / checkpoint.CONFIG, config.to_toml().encode())
 
 
 def _options(parser: argparse.ArgumentParser) -> None:

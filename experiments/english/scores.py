@@ -5,13 +5,8 @@ from collections.abc import Sequence
 from treecrf.parser import Parser
 from treecrf.segment.training.corpus import raw_sentences, raw_text
 from treecrf.treebank import Sentence, evaluate_conll18
-from treecrf.treebank.metrics.calibration import (
-    expected_calibration_error,
-    head_outcomes,
-    reliability,
-)
 
-__all__ = ["GOLD_WORDS", "RAW_TEXT", "calibration_error", "gold_word_scores", "raw_text_scores"]
+__all__ = ["GOLD_WORDS", "RAW_TEXT", "gold_word_scores", "raw_text_scores"]
 
 GOLD_WORDS = ("UPOS", "UAS", "LAS")
 RAW_TEXT = ("Tokens", "Sentences", "Words", "UPOS", "UAS", "LAS")
@@ -35,10 +30,3 @@ def raw_text_scores(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float
     text = raw_text(raw_sentences(gold))
     scores = evaluate_conll18(gold, list(parser.parse_text([text], probs=False)))
     return {name: 100 * scores[name].f1 for name in RAW_TEXT}
-
-
-def calibration_error(parser: Parser, gold: Sequence[Sentence]) -> float:
-    """The expected calibration error of the heads' probabilities, with gold words."""
-    bare = [Sentence(sentence.forms) for sentence in gold]
-    outcomes = head_outcomes(gold, parser.parse_stream(bare))
-    return expected_calibration_error(reliability(outcomes))

@@ -17,6 +17,7 @@ from typer.core import TyperGroup
 import treecrf
 from treecrf.cli import (
     annotate,
+    calibrate,
     compare,
     data,
     doctor,
@@ -87,6 +88,7 @@ app = typer.Typer(
 app.command()(parse.parse)
 app.command()(train.train)
 app.command()(evaluate.evaluate)
+app.command()(calibrate.calibrate)
 app.command()(score.score)
 app.command()(compare.compare)
 app.command()(serve.serve)

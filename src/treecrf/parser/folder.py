@@ -26,6 +26,7 @@ from treecrf.segment.segmenter import Segmenter
 from treecrf.storage import StorageError, load_tensors, save_tensors
 
 __all__ = [
+    "change_settings",
     "check_whole",
     "damaged",
     "has_model",
@@ -73,6 +74,13 @@ def save_settings(
         save_tensors(folder / VECTORS, {"vectors": vectors}, {"format": "treecrf vectors 1"})
     replace_file(folder / VOCABULARY, vocabulary.to_json().encode())
     replace_file(folder / CONFIG, config.to_toml().encode())
+
+
+def change_settings(folder: Path, changes: Mapping[str, Any]) -> None:
+    """Change settings of a model that fit its weights as they are, such as the temperature."""
+    with writing_to(folder):
+        config = load_settings(folder)[0].changed(changes)
+        replace_file(folder / CONFIG, config.to_toml().encode())
 
 
 def save_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:

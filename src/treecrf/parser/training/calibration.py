@@ -1,7 +1,7 @@
 """The temperature under which the probabilities of heads fit sentences that were not trained on."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,8 +17,13 @@ from treecrf.parser.errors import ParserError
 from treecrf.parser.network.loss import distribution, masked_heads, tempered
 from treecrf.parser.network.scorer import Roles
 from treecrf.treebank import Sentence
+from treecrf.treebank.metrics.calibration import (
+    expected_calibration_error,
+    head_outcomes,
+    reliability,
+)
 
-__all__ = ["Fit", "fit_temperature"]
+__all__ = ["Fit", "calibration_error", "fit_temperature"]
 
 _BATCH_WORDS = 1_000
 _LONGEST = 100  # words; longer sentences take much memory and hardly matter
@@ -34,6 +39,11 @@ class Fit:
     before: float
     after: float
     words: int
+
+
+def calibration_error(parser: Parser, gold: Sequence[Sentence]) -> float:
+    """The expected calibration error of the probabilities that a parser gives heads."""
+    return expected_calibration_error(reliability(head_outcomes(gold, parser.parse_stream(gold))))
 
 
 @fast_products()
