@@ -56,7 +56,7 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@test ! -e src/treecrf/models/en/config.toml || $(BIN)/treecrf parse --text "So that it is fast." > /dev/null
 	@touch $@
 
-PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4
+PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
 test: $(INSTALLED) ## run the tests but those marked slow: some minutes
 	@$(PYTEST) -m "not slow" $(ARGS)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 
-def assert_in_child(check: Callable[[], bool], *, seconds: float = 60) -> None:
+def assert_in_child(check: Callable[[], bool], *, seconds: float = 300) -> None:
     """The check must be true in a forked child, within so many seconds."""
     child = os.fork()
     if child == 0:

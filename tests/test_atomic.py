@@ -130,7 +130,7 @@ def test_what_a_killed_process_left_goes_with_the_next_run(tmp_path: Path) -> No
         assert len(os.listdir(tmp_path)) == 3  # nobody has had the time to clean up
         replace_file(path, b"new")
         assert len(os.listdir(tmp_path)) == 2  # what is being written stays
-        assert running.communicate("", timeout=60) == ("", None)
+        assert running.communicate("", timeout=300) == ("", None)
         assert running.returncode == 0
     assert path.read_bytes() == b"half"
     assert os.listdir(tmp_path) == ["out"]

@@ -22,6 +22,8 @@ from treecrf.nn.int8.linear import has_byte_products
 from treecrf.parser import Parser
 from treecrf.treebank import write_conllu
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "tests" / "treebank" / "data" / "golden.conllu"
 

@@ -82,6 +82,7 @@ def test_a_damaged_file_of_text_is_named(kind: str, full_model: Path, tmp_path: 
     assert line.startswith(f"{file}: broken gzip data: ")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux tells the peak")
 def test_memory_is_bounded_on_one_line(full_model: Path, tmp_path: Path) -> None:
     short, long = (

@@ -15,6 +15,8 @@ from tests.cli.running import COMMAND, ENVIRONMENT, problem, treecrf
 from tests.cli.test_ranks import finish, start
 from treecrf.parser.folder_lock import writing_to
 
+pytestmark = pytest.mark.slow
+
 PATIENCE = 300  # seconds: on a busy machine everything takes long
 LONG = ("--config", "tiny", "--set", "epochs=100000", "--set", "patience=100000")
 SHORT = ("--config", "tiny", "--set", "epochs=1")

@@ -16,6 +16,8 @@ from treecrf.parser import load, load_config
 from treecrf.parser.training.data import prepare
 from treecrf.treebank import read_conllu, write_conllu
 
+pytestmark = pytest.mark.slow
+
 
 def test_active_learning(treebank: Path, out: Path, capsys: pytest.CaptureFixture[str]) -> None:
     options = ("--start", "6", "--heads", "40", "--rounds", "2")

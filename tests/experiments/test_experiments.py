@@ -14,6 +14,8 @@ from tests.experiments.toys import OPTIONS, make_treebank, result_of, run
 from treecrf.parser import load
 from treecrf.treebank import evaluate, read_conllu
 
+pytestmark = pytest.mark.slow
+
 NAMES = [system.name for system in SYSTEMS]
 
 

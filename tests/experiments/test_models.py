@@ -17,6 +17,8 @@ from tests.experiments.test_runs import run_of, start_worker
 from treecrf.parser.folder import CHECKPOINT, LOG
 from treecrf.parser.training.loop import Epoch
 
+pytestmark = pytest.mark.slow
+
 
 class StopError(Exception):
     """As when a training is interrupted."""
@@ -87,7 +89,7 @@ def test_two_commands_do_not_train_in_one_folder(
     run, store = run_of(treebank, epochs=12), Store(tmp_path)
     with start_worker(run, store) as process:
         carry_out(run, store, device="cpu", on_epoch=stop)  # it has nothing left to train
-        assert process.wait(timeout=60) == 0
+        assert process.wait(timeout=300) == 0
     shown = capsys.readouterr().out
     assert shown == "waiting for another command that trains Loc on made, seed 1\n"
     assert epochs_in(store, run) == 12

@@ -13,6 +13,8 @@ from treecrf.segment.training import corpus
 from treecrf.treebank import Sentence, evaluate_conll18, read_conllu, write_conllu
 from treecrf.treebank.tokens import Token
 
+pytestmark = pytest.mark.slow
+
 
 def split_in_two(sentence: Sentence) -> list[Sentence]:
     """The first word of a sentence as a sentence of its own."""

@@ -30,6 +30,8 @@ from treecrf.parser import Config, load_config
 from treecrf.parser.folder import CHECKPOINT, LOG
 from treecrf.treebank import write_conllu
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parent.parent.parent
 TINY = load_config("tiny")
 
@@ -81,7 +83,7 @@ def test_what_was_interrupted_goes_on(
     with start_worker(run, store) as process:
         assert process.stdin is not None
         process.stdin.close()  # as when the experiment that started it is killed
-        assert process.wait(timeout=30) == 1
+        assert process.wait(timeout=300) == 1
     with start_worker(run, store) as process:
         process.kill()
     assert store.load(run) is None

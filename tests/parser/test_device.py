@@ -25,13 +25,13 @@ def test_the_last_thread_puts_it_back() -> None:
     def other() -> None:
         with fast_products():
             second_inside.set()
-            first_left.wait(10)
+            first_left.wait(120)
             found.append(precision())
 
     thread = threading.Thread(target=other)
     with fast_products():
         thread.start()
-        assert second_inside.wait(10)
+        assert second_inside.wait(120)
         assert precision() == "tf32"
     first_left.set()
     thread.join()

@@ -12,7 +12,7 @@ from treecrf.parser.training.meeting import meet
 from treecrf.parser.training.ranks import LostRankError, joined
 
 SIZE = 3
-PATIENCE = timedelta(seconds=60)
+PATIENCE = timedelta(seconds=300)
 SOON = timedelta(seconds=0.5)
 
 

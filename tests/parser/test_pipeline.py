@@ -207,5 +207,5 @@ def test_what_nobody_waits_for_is_not_computed_to_its_end(no_thread_is_left: Non
 
     stream = pipelined(range(3), work)
     assert next(stream) == 0
-    assert began.wait(10)
+    assert began.wait(120)
     stream.close()

@@ -40,11 +40,11 @@ class Server:
         body = json.dumps(request).encode()
         headers = {"Content-Type": "application/json"}
         asked = urllib.request.Request(f"{self.url}/api/parse", body, headers)
-        with urllib.request.urlopen(asked, timeout=60) as answer:
+        with urllib.request.urlopen(asked, timeout=300) as answer:
             return json.load(answer)
 
     def end(self) -> tuple[int, str]:
         """Ask it to end; its exit code and what it had to say."""
         self.process.send_signal(signal.SIGTERM)
-        _, said = self.process.communicate(timeout=60)
+        _, said = self.process.communicate(timeout=300)
         return self.process.returncode, said

@@ -45,7 +45,7 @@ class Watched(Engine):
     def parse(self, tasks: Sequence[Task]) -> list[TaskResult]:
         self.batches.append(list(tasks))
         if len(self.batches) == self.pause_at:
-            assert self.goes_on.wait(60)
+            assert self.goes_on.wait(300)
         time.sleep(self.seconds)
         return super().parse(tasks)
 

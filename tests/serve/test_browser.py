@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.serve.browsing import (
@@ -17,6 +18,8 @@ from tests.serve.browsing import (
     word,
 )
 from treecrf.treebank import read_conllu
+
+pytestmark = [pytest.mark.browser, pytest.mark.service, pytest.mark.slow]
 
 
 def telling_arc(service: Service, tree: Any) -> tuple[int, int, Any]:

@@ -12,6 +12,8 @@ from tests.cli.running import treecrf
 from tests.serve.browsing import SENTENCE, Service, lines_of, open_page, start
 from treecrf.treebank import read_conllu
 
+pytestmark = [pytest.mark.browser, pytest.mark.service, pytest.mark.slow]
+
 
 @pytest.fixture
 def arguments(model: Path, treebank: Path, tmp_path: Path) -> list[object]:

@@ -17,6 +17,8 @@ from tests.serve.browsing import (
     word,
 )
 
+pytestmark = [pytest.mark.browser, pytest.mark.service, pytest.mark.slow]
+
 
 @pytest.fixture(params=["serve", "annotate"])
 def ready(request: pytest.FixtureRequest) -> Page:

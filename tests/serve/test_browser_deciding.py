@@ -9,6 +9,8 @@ from playwright.sync_api import Browser, expect
 from tests.serve.annotating import HOLD, LINES, RELEASE, Place, command
 from tests.serve.browsing import Service, open_page, start
 
+pytestmark = [pytest.mark.browser, pytest.mark.service, pytest.mark.slow]
+
 
 @pytest.mark.parametrize(("leaving", "state"), [("a", "done"), ("s", "skipped")])
 def test_what_is_pressed_after_leaving_decides_nothing(

@@ -8,6 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.serve.browsing import SENTENCE, heads_shown, open_page, parse, start, word
 
+pytestmark = [pytest.mark.browser, pytest.mark.service, pytest.mark.slow]
+
 
 def requests_of(page: Page) -> list[Any]:
     """What the page sends from now on."""

@@ -16,6 +16,8 @@ from treecrf.serve.app import STATIC
 from treecrf.treebank.drawing.layout import lay_out
 from treecrf.treebank.trees import is_projective
 
+pytestmark = [pytest.mark.browser, pytest.mark.service]
+
 LAY_OUT = """async ([source, cases]) => {
   const { layOut } = await import("data:text/javascript," + encodeURIComponent(source));
   return cases.map(({ heads, ...sizes }) => layOut(heads, sizes));

@@ -17,6 +17,8 @@ from tests.serve.browsing import (
     word,
 )
 
+pytestmark = [pytest.mark.browser, pytest.mark.service]
+
 HOSTILE = "<script>hacked=1</script> \"onload=hacked=1 <img/src=x/onerror=hacked=1> ' &lt; </text>"
 
 

@@ -16,6 +16,8 @@ from tests.cli.running import treecrf
 from tests.serve.servers import Server
 from treecrf.parser.bundled import model_folder
 
+pytestmark = pytest.mark.service
+
 MARKS = "a" + "\u0301\u0323" * 100_000  # which to put in order takes the square of so many steps
 LONG = "x" * 1_000_000
 ATTACKS = pytest.mark.parametrize("word", [MARKS, LONG], ids=["marks", "letters"])

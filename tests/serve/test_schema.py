@@ -6,6 +6,7 @@ import os
 import tempfile
 from pathlib import Path
 
+import pytest
 import schemathesis
 from hypothesis import HealthCheck, settings
 from schemathesis.checks import not_a_server_error
@@ -24,6 +25,8 @@ from treecrf.serve.annotate.routes import Annotating, annotate_routes
 from treecrf.serve.app import create_app
 from treecrf.serve.limits import Limits
 from treecrf.treebank import Sentence
+
+pytestmark = pytest.mark.slow
 
 SENTENCES = [["Anna", "saw", "the", "garden", "."], ["It", "rained", "."]]
 

@@ -13,6 +13,8 @@ import pytest
 
 from tests.serve.servers import Server
 
+pytestmark = pytest.mark.service
+
 Send = Callable[[str, Mapping[str, str]], Any]
 
 BOUNDARY = "3f0c8a"

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import product
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 import pytest
@@ -137,6 +137,6 @@ def test_errors() -> None:
 def test_ten_thousand_rounds_of_two_thousand_sentences_take_no_five_seconds() -> None:
     gold = sentences([0] * 2000)
     a, b = sentences([1, 0, 2, 3] * 500), sentences([0, 1, 3, 2] * 500)
-    start = perf_counter()
+    start = process_time()
     compare(gold, a, b, rounds=10_000)
-    assert perf_counter() - start < 5
+    assert process_time() - start < 5

@@ -130,7 +130,7 @@ def test_long_sentences_take_no_time() -> None:
         "random": [0, 0, *(random.Random(2).randrange(1, word) for word in range(2, length + 1))],
     }
     for name, heads in shapes.items():
-        start = time.perf_counter()
+        start = time.process_time()
         assert is_tree(heads), name
         adjacent_siblings(heads)
         if name == "random":
@@ -139,4 +139,4 @@ def test_long_sentences_take_no_time() -> None:
             assert is_projective(heads)
             assert crossing_arcs(heads) == []
         # Quadratic would be minutes.
-        assert time.perf_counter() - start < 5, name
+        assert time.process_time() - start < 5, name

@@ -18,6 +18,8 @@ from treecrf.parser.training.setup import set_up
 from treecrf.segment import SegmenterConfig, train_segmenter
 from treecrf.treebank import read_conllu, write_conllu
 
+pytestmark = pytest.mark.slow
+
 LETTERS = "abcdefghijklmnopqrstuvwxyz.,?'"
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[unused1]", "ж", *LETTERS]
 PIECES += [f"##{letter}" for letter in LETTERS]

@@ -76,6 +76,7 @@ def folders_in_the_place_of_files(cache: Path) -> None:
         path.mkdir()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "damage",
     [

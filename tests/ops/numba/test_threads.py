@@ -46,7 +46,7 @@ def test_every_index_runs_once(costs: list[float]) -> None:
 
 
 def test_costly_tasks_run_at_once() -> None:
-    meeting = threading.Barrier(2, timeout=30)
+    meeting = threading.Barrier(2, timeout=120)
     run_in_threads(lambda _: meeting.wait(), [COSTLY, COSTLY])
 
 
@@ -66,7 +66,7 @@ def test_exceptions_propagate_after_all_tasks_ended(guilty: int) -> None:
         time.sleep(0.05)
         ended.extend(indices)
 
-    meeting = threading.Barrier(2, timeout=30)
+    meeting = threading.Barrier(2, timeout=120)
 
     def both_begun(indices: np.ndarray) -> None:
         meeting.wait()
