@@ -13,7 +13,6 @@ from treecrf.ops.triton.fused import (
     SIZES,
     add_term,
     add_terms,
-    joined,
     load_sum,
     next_width,
     pour,
@@ -109,7 +108,8 @@ def inside(
                 split = here[:, None] & (d < width)[None, :]
                 inner = split & (d > 0)[None, :]
                 # S[i,j] = sum_{i <= r < j} C[i->r] C[j->r+1]
-                terms = joined(C_right + row_i + r, C_left + row_j + r + 1, split, CACHE)
+                terms = tl.load(C_right + row_i + r, split, low, cache_modifier=CACHE)
+                terms += tl.load(C_left + row_j + r + 1, split, low, cache_modifier=CACHE)
                 S, S_extra = add_terms(S, S_extra, terms, d, MAX)
                 # C[i->j] = sum_{i < r <= j} I[i->r] C[r->j], its last term after the loop
                 I = tl.load(I_right + row_i + r, inner, low, cache_modifier=CACHE)
@@ -155,14 +155,14 @@ def inside(
             tl.store(C_right_tail + ji, complete_right, here)
             tl.store(C_left + ji, complete_left, here)
             tl.store(C_left_tail + ij, complete_left, here)
-            store_sum(S_sum + ij, area, S, S_extra, here)
-            store_sum(C_right_sum + ij, area, right, right_extra, here)
-            store_sum(C_left_sum + ij, area, left, left_extra, here)
+            store_sum(S_sum, area, ij, S, S_extra, here)
+            store_sum(C_right_sum, area, ij, right, right_extra, here)
+            store_sum(C_left_sum, area, ij, left, left_extra, here)
             if SIBLINGS:
                 tl.store(S_left + ij, sibling_span, here)
                 tl.store(S_right + ji, sibling_span, here)
-                store_sum(I_right_sum + ij, area, to_right, to_right_extra, here)
-                store_sum(I_left_sum + ij, area, to_left, to_left_extra, here)
+                store_sum(I_right_sum, area, ij, to_right, to_right_extra, here)
+                store_sum(I_left_sum, area, ij, to_left, to_left_extra, here)
             tl.store(log_partition + sentence + i, complete_right, (i == 0) & (j == length))
         next_width(counters + sentence, 1 + width, team, WAIT)
 
@@ -211,13 +211,13 @@ def outside(
             row_i, row_j = (i * tokens)[:, None], (j * tokens)[:, None]
 
             # The flow of a cell is the probability that it is used; all of it starts at C[0->n].
-            flow = joined_flows(to_C_right + ij, to_C_right_tail + ji, here, CACHE)
-            flow = tl.where((i == 0) & (j == length), 1.0, flow)
-            right, right_extra = load_sum(C_right_sum + ij, area, here, CACHE)
-            right, right_scale = share(flow, right, right_extra)
-            flow = joined_flows(to_C_left + ji, to_C_left_tail + ij, here, CACHE)
-            left, left_extra = load_sum(C_left_sum + ij, area, here, CACHE)
-            left, left_scale = share(flow, left, left_extra)
+            flow_right = joined_flows(to_C_right + ij, to_C_right_tail + ji, here, CACHE)
+            flow_left = joined_flows(to_C_left + ji, to_C_left_tail + ij, here, CACHE)
+            right, right_extra = load_sum(C_right_sum, area, ij, here, CACHE)
+            left, left_extra = load_sum(C_left_sum, area, ij, here, CACHE)
+            flow_right = tl.where((i == 0) & (j == length), 1.0, flow_right)
+            right, right_scale = share(flow_right, right, right_extra)
+            left, left_scale = share(flow_left, left, left_extra)
 
             arc_right = tl.load(to_I_right + ij, here, 0.0, cache_modifier=CACHE)
             arc_left = tl.load(to_I_left + ji, here, 0.0, cache_modifier=CACHE)
@@ -234,9 +234,9 @@ def outside(
                 paired_right, paired_left = own_right > low, own_left > low
                 if not MULTIROOT:
                     paired_right &= i > 0
-                to_right, to_right_extra = load_sum(I_right_sum + ij, area, here, CACHE)
+                to_right, to_right_extra = load_sum(I_right_sum, area, ij, here, CACHE)
                 to_right, to_right_scale = share(arc_right, to_right, to_right_extra)
-                to_left, to_left_extra = load_sum(I_left_sum + ij, area, here, CACHE)
+                to_left, to_left_extra = load_sum(I_left_sum, area, ij, here, CACHE)
                 to_left, to_left_scale = share(arc_left, to_left, to_left_extra)
                 alone_right = tl.load(C_left + ji + 1, here, low, cache_modifier=CACHE)
                 alone_right = tl.exp(alone_right - to_right) * to_right_scale
@@ -245,7 +245,7 @@ def outside(
                 flow = joined_flows(to_S_left + ij, to_S_right + ji, here, CACHE)
             else:
                 flow = arc_right + arc_left
-            S, S_extra = load_sum(S_sum + ij, area, here, CACHE)
+            S, S_extra = load_sum(S_sum, area, ij, here, CACHE)
             S, S_scale = share(flow, S, S_extra)
 
             for start in range(0, width, BLOCK_R):
@@ -254,7 +254,8 @@ def outside(
                 split = here[:, None] & (d < width)[None, :]
                 inner = split & (d > 0)[None, :]
                 # S[i,j] = sum_{i <= r < j} C[i->r] C[j->r+1], and the arcs that have no sibling
-                term = joined(C_right + row_i + r, C_left + row_j + r + 1, split, CACHE)
+                term = tl.load(C_right + row_i + r, split, low, cache_modifier=CACHE)
+                term += tl.load(C_left + row_j + r + 1, split, low, cache_modifier=CACHE)
                 amount = tl.exp(term - S[:, None]) * S_scale[:, None]
                 extra = amount
                 if SIBLINGS:

@@ -131,24 +131,18 @@ def total(largest, extra, MAX: tl.constexpr):
 
 
 @triton.jit
-def joined(left, right, mask, CACHE: tl.constexpr):
-    """A tile of terms: the scores of two cells added, -inf where masked."""
-    first = tl.load(left, mask, float("-inf"), cache_modifier=CACHE)
-    return first + tl.load(right, mask, float("-inf"), cache_modifier=CACHE)
-
-
-@triton.jit
-def store_sum(cells, area, largest, extra, mask):
+def store_sum(chart, area, cells, largest, extra, mask):
     """Keep the two numbers of running sums, in a chart and in the next."""
-    tl.store(cells, largest, mask)
-    tl.store(cells + area, extra, mask)
+    tl.store(chart + cells, largest, mask)
+    tl.store(chart + area + cells, extra, mask)
 
 
 @triton.jit
-def load_sum(cells, area, mask, CACHE: tl.constexpr):
+def load_sum(chart, area, cells, mask, CACHE: tl.constexpr):
     """The two numbers that `store_sum` keeps."""
-    largest = tl.load(cells, mask, 0.0, cache_modifier=CACHE)
-    return largest, tl.load(cells + area, mask, 0.0, cache_modifier=CACHE)
+    largest = tl.load(chart + cells, mask, 0.0, cache_modifier=CACHE)
+    extra = tl.load(chart + area + cells, mask, 0.0, cache_modifier=CACHE)
+    return largest, extra
 
 
 @triton.jit
