@@ -22,84 +22,100 @@ __all__ = ["ARCHITECTURE", "Config"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Config(Settings):
-    """What to train and how; `replace` makes a changed copy, `presets.load_config` reads one."""
+    """Settings of a model and its training; `presets.load_config` reads them from a file."""
 
     error = ParserError
 
-    loss: Loss = setting("crf2o", "local (head selection), crf, crf2o or nonprojective")
-    decoder: Decoder = setting("auto", "mbr, viterbi or mst; auto is what suits the loss")
-    nonprojective: Nonprojective = setting(
-        "pseudo", "pseudo: lift and restore crossing arcs; mst: decode any tree; none: neither"
+    loss: Loss = setting(
+        "crf2o", "Training loss: local (head selection), crf, crf2o or nonprojective."
     )
-    encoding: Encoding = setting("head+path", "the marks of pseudo-projective labels")
-    min_marked: int = setting(3, "marked labels seen less often lose their marks", least=1)
-    multiroot: bool = setting(False, "whether a sentence may have several roots")
+    decoder: Decoder = setting("auto", "Decoder: mbr, viterbi or mst; auto chooses by the loss.")
+    nonprojective: Nonprojective = setting(
+        "pseudo", "Crossing arcs: pseudo (lift and restore), mst (decode any tree) or none."
+    )
+    encoding: Encoding = setting("head+path", "Marks that pseudo-projective relations carry.")
+    min_marked: int = setting(3, "Marked relations seen less often lose their marks.", least=1)
+    multiroot: bool = setting(False, "Whether a sentence may have several roots.")
 
     temperature: float = setting(
-        1.0, "arc and sibling scores are divided by it for probabilities", least=1e-3
+        1.0, "Calibration: scores are divided by it before probabilities are computed.", least=1e-3
     )
 
-    encoder: Encoder = setting("bilstm", "what reads a sentence")
-    transformer: str = setting("", "folder or name of the pretrained transformer")
-    mix_layers: int = setting(4, "the last layers of it that are mixed", least=1, below=1001)
+    encoder: Encoder = setting("bilstm", "Encoder of sentences: bilstm or transformer.")
+    transformer: str = setting("", "Folder or name of the pretrained transformer.")
+    mix_layers: int = setting(4, "Number of its last layers that are mixed.", least=1, below=1001)
     products: Products = setting(
-        "float32", "of a network on a CPU; int8 is faster where the CPU has VNNI"
+        "float32", "Arithmetic on a CPU: float32, or int8 (faster with VNNI, slightly less exact)."
     )
-    predict_upos: bool = setting(False, "whether the parser gives universal tags as well")
-    tags: Tags = setting("none", "embed the tags of this column: none, upos or xpos")
-    min_freq: int = setting(2, "words seen less often share one vector", least=1)
-    lowercase: bool = setting(True, "word vectors ignore case; characters keep it")
-    word_size: int = setting(100, "size of a word's trained vector", least=1)
-    char_embedding_size: int = setting(50, "size of a character's vector", least=1)
-    char_size: int = setting(100, "size of what the characters of a word give", least=2)
+    predict_upos: bool = setting(False, "Whether the parser predicts universal tags as well.")
+    tags: Tags = setting("none", "Tags that the network reads: none, upos or xpos.")
+    min_freq: int = setting(2, "Words seen less often share one vector.", least=1)
+    lowercase: bool = setting(True, "Whether word vectors ignore case; characters keep it.")
+    word_size: int = setting(100, "Size of the trained word vectors.", least=1)
+    char_embedding_size: int = setting(50, "Size of the character vectors.", least=1)
+    char_size: int = setting(100, "Size of the word vectors made from characters.", least=2)
     max_chars: int = setting(
-        20, "a longer word is read by its first and last characters", least=2, below=1001
+        20, "Characters read of a word; of a longer one, its first and last.", least=2, below=1001
     )
-    tag_size: int = setting(100, "size of a tag's vector", least=1)
+    tag_size: int = setting(100, "Size of the tag vectors.", least=1)
     lstm_layers: int = setting(
-        3, "layers of the BiLSTM; over a transformer 0 is none", least=0, below=1001
+        3, "Number of BiLSTM layers; may be 0 over a transformer.", least=0, below=1001
     )
-    lstm_size: int = setting(400, "units of a layer, each direction", least=1)
-    arc_size: int = setting(500, "size of the vectors that arcs are scored from", least=1)
-    label_size: int = setting(100, "size of those for labels", least=1)
-    sibling_size: int = setting(100, "size of those for adjacent siblings", least=1)
+    lstm_size: int = setting(400, "Units of a BiLSTM layer in each direction.", least=1)
+    arc_size: int = setting(500, "Size of the vectors that score arcs.", least=1)
+    label_size: int = setting(100, "Size of the vectors that score relations.", least=1)
+    sibling_size: int = setting(100, "Size of the vectors that score adjacent siblings.", least=1)
 
-    embedding_dropout: float = setting(0.33, "words, characters and tags", least=0, below=1)
-    encoder_dropout: float = setting(0.33, "between layers and after the last", least=0, below=1)
-    lstm_input_dropout: float = setting(
-        0.0, "features of what the first BiLSTM layer reads of words", least=0, below=1
+    embedding_dropout: float = setting(
+        0.33, "Dropout of word, character and tag vectors.", least=0, below=1
     )
-    recurrent_dropout: float = setting(0.33, "units of a layer's own state", least=0, below=1)
+    encoder_dropout: float = setting(
+        0.33, "Dropout between BiLSTM layers and after the last.", least=0, below=1
+    )
+    lstm_input_dropout: float = setting(
+        0.0, "Dropout of the input features of the first BiLSTM layer.", least=0, below=1
+    )
+    recurrent_dropout: float = setting(
+        0.33, "Dropout of the recurrent state of a BiLSTM layer.", least=0, below=1
+    )
     recurrent_dropout_mask: RecurrentMask = setting(
-        "batch", "its masks: one for a whole batch, or one for each sentence (slower)"
+        "batch", "Recurrent dropout masks: one for each batch, or for each sentence (slower)."
     )
     transformer_dropout: float = setting(
-        0.1, "inside the transformer, where it was pretrained with some", least=0, below=1
+        0.1, "Dropout inside the transformer, where it was pretrained with some.", least=0, below=1
     )
-    mlp_dropout: float = setting(0.33, "the vectors that are scored", least=0, below=1)
+    mlp_dropout: float = setting(
+        0.33, "Dropout of the vectors that score arcs, siblings and relations.", least=0, below=1
+    )
 
-    learning_rate: float = setting(2e-3, "at the start", least=0)
-    transformer_learning_rate: float = setting(5e-5, "of its last layer", least=0)
-    layer_decay: float = setting(0.9, "each layer below learns at this share", least=0)
-    schedule: Schedule = setting("exponential", "how the learning rate falls")
-    warmup: float = setting(0.0, "epochs in which it rises first", least=0)
-    beta1: float = setting(0.9, "of Adam", least=0, below=1)
-    beta2: float = setting(0.9, "of Adam", least=0, below=1)
-    epsilon: float = setting(1e-12, "of Adam", least=0)
-    decay: float = setting(0.75, "exponential: the learning rate is multiplied by this", least=0)
-    decay_steps: int = setting(5000, "once in so many steps, smoothly", least=1)
-    clip: float = setting(5.0, "the longest gradient; a longer one is scaled down", least=0)
-    batch_tokens: int = setting(1500, "words in a batch", least=1)
-    average: float = setting(
-        0.9995, "share of the averaged weights kept each step; 0: none", least=0, below=1
+    learning_rate: float = setting(2e-3, "Initial learning rate.", least=0)
+    transformer_learning_rate: float = setting(
+        5e-5, "Initial learning rate of the last transformer layer.", least=0
     )
-    epochs: int = setting(1000, "at most so many", least=0)
-    patience: int = setting(100, "stop after so many epochs without a new best dev LAS", least=1)
+    layer_decay: float = setting(
+        0.9, "Learning rate of each lower layer, as a share of the one above.", least=0
+    )
+    schedule: Schedule = setting("exponential", "Learning rate schedule: exponential or linear.")
+    warmup: float = setting(0.0, "Warm-up of the learning rate, in epochs.", least=0)
+    beta1: float = setting(0.9, "Adam's first-moment decay.", least=0, below=1)
+    beta2: float = setting(0.9, "Adam's second-moment decay.", least=0, below=1)
+    epsilon: float = setting(1e-12, "Adam's epsilon.", least=0)
+    decay: float = setting(0.75, "Exponential schedule: factor of the learning rate.", least=0)
+    decay_steps: int = setting(
+        5000, "Exponential schedule: steps in which the factor applies once, smoothly.", least=1
+    )
+    clip: float = setting(5.0, "Largest gradient norm; larger gradients are scaled down.", least=0)
+    batch_tokens: int = setting(1500, "Words in a batch.", least=1)
+    average: float = setting(
+        0.9995, "Decay of the moving average of the weights; 0 for no average.", least=0, below=1
+    )
+    epochs: int = setting(1000, "Maximum number of epochs.", least=0)
+    patience: int = setting(100, "Early stopping: epochs without a new best dev LAS.", least=1)
     punct: Punctuation = setting(
         "keep",
-        "whether the dev scores that choose the epoch count it: keep, or not: unicode, tag",
+        "Punctuation in the dev scores that choose the epoch: keep, unicode or tag.",
     )
-    seed: int = setting(1, "of initialisation, order and dropout", least=0, below=1e12)
+    seed: int = setting(1, "Random seed.", least=0, below=1e12)
 
     def __post_init__(self) -> None:
         Settings.__post_init__(self)

@@ -10,38 +10,40 @@ __all__ = ["SegmenterConfig"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SegmenterConfig(Settings):
-    """What to train and how; `changed` and `updated` make a changed copy."""
+    """Settings of a segmenter and its training; `changed` and `updated` make a changed copy."""
 
     error = SegmentError
 
-    min_freq: int = setting(2, "characters seen less often share one vector", least=1)
-    character_size: int = setting(48, "size of a character's vector", least=1)
-    class_size: int = setting(8, "size of the vector of a class of characters", least=1)
-    lstm_layers: int = setting(2, "layers of the BiLSTM", least=1, below=1001)
-    lstm_size: int = setting(64, "units of a layer, each direction", least=1)
-    window: int = setting(512, "characters that are read at once", least=16, below=1e6)
-    context: int = setting(48, "of which so many at each end are only context", least=2)
+    min_freq: int = setting(2, "Characters seen less often share one vector.", least=1)
+    character_size: int = setting(48, "Size of the character vectors.", least=1)
+    class_size: int = setting(8, "Size of the vectors of character classes.", least=1)
+    lstm_layers: int = setting(2, "Number of BiLSTM layers.", least=1, below=1001)
+    lstm_size: int = setting(64, "Units of a BiLSTM layer in each direction.", least=1)
+    window: int = setting(
+        512, "Characters in a window, which the network reads at once.", least=16, below=1e6
+    )
+    context: int = setting(48, "Characters at each end of a window that are context only.", least=2)
 
-    dropout: float = setting(0.3, "inputs and outputs of layers", least=0, below=1)
+    dropout: float = setting(0.3, "Dropout of the inputs and outputs of layers.", least=0, below=1)
     character_dropout: float = setting(
-        0.03, "share of characters that training makes unknown", least=0, below=1
+        0.03, "Share of characters that training replaces by the unknown one.", least=0, below=1
     )
     line_breaks: float = setting(
-        0.3, "share of training text that gets line breaks of its own", least=0, below=1
+        0.3, "Share of the training text that is given other line breaks.", least=0, below=1
     )
     text_ends: float = setting(
-        0.15, "share of windows in which training lets the text start or end", least=0, below=1
+        0.15, "Share of training windows in which the text starts or ends.", least=0, below=1
     )
 
-    learning_rate: float = setting(4e-3, "at the start; it falls to 0 at the end", least=0)
-    clip: float = setting(1.0, "the longest gradient; a longer one is scaled down", least=0)
-    batch_windows: int = setting(8, "windows in a batch", least=1)
+    learning_rate: float = setting(4e-3, "Initial learning rate; falls to 0 at the end.", least=0)
+    clip: float = setting(1.0, "Largest gradient norm; larger gradients are scaled down.", least=0)
+    batch_windows: int = setting(8, "Windows in a batch.", least=1)
     average: float = setting(
-        0.99, "share of the averaged weights kept each step; 0: none", least=0, below=1
+        0.99, "Decay of the moving average of the weights; 0 for no average.", least=0, below=1
     )
-    epochs: int = setting(40, "at most so many", least=1)
-    patience: int = setting(20, "stop after so many epochs without a new best dev F1", least=1)
-    seed: int = setting(1, "of initialisation, order and dropout", least=0)
+    epochs: int = setting(40, "Maximum number of epochs.", least=1)
+    patience: int = setting(20, "Early stopping: epochs without a new best dev F1.", least=1)
+    seed: int = setting(1, "Random seed.", least=0)
 
     def __post_init__(self) -> None:
         Settings.__post_init__(self)
