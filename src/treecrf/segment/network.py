@@ -5,12 +5,15 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_sequence, unpack_sequence
 
 from treecrf.nn.bilstm import initialise_lstm
+from treecrf.nn.lstm.cpu import can_run_alone, run_alone
 from treecrf.segment.characters import CharacterClass
 from treecrf.segment.config import SegmenterConfig
 
 __all__ = ["OUTPUTS", "CharacterNetwork", "step_size"]
 
 OUTPUTS = 3
+# So many windows are read faster one after the other than side by side.
+_FEW_WINDOWS = 2
 
 
 def step_size(config: SegmenterConfig, windows: int) -> int:
@@ -43,8 +46,13 @@ class CharacterNetwork(nn.Module):
         # The LSTM reads `[character, window, feature]`, without a copy of it all.
         embedded = (self.characters(characters.T), self.classes(classes.T))
         vectors = self.dropout(torch.cat(embedded, 2))
-        for layer in self.layers:
-            vectors = self.dropout(layer(vectors)[0])
+        if vectors.shape[1] <= _FEW_WINDOWS and can_run_alone(self.layers, vectors):
+            vectors = torch.stack(
+                [run_alone(self.layers, window) for window in vectors.unbind(1)], 1
+            )
+        else:
+            for layer in self.layers:
+                vectors = self.dropout(layer(vectors)[0])
         scores: Tensor = self.output(vectors)
         return scores.transpose(0, 1)
 

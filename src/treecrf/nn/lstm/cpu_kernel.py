@@ -1,0 +1,87 @@
+"""One direction of an LSTM over a single sequence in single precision, compiled for the CPU."""
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+
+from treecrf.nn.lstm.gates import GATES, UNITS, VECTOR, GateEmitter
+from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.lanes import Floats, Memory, array, operation
+
+__all__ = ["run_sequence"]
+
+
+@operation(types.void, array, array, array, types.intp, types.intp, array, array)
+def step_units(
+    builder: Any,
+    given: Memory,
+    weights: Memory,
+    before: Memory,
+    size: ir.Value,
+    first: ir.Value,
+    cells: Memory,
+    states: Memory,
+) -> None:
+    """Cells and states of UNITS units, from number `first` on, after one more step.
+
+    `given [gate * unit]` is the input's share of the gates, `before [unit]` the last states.
+    """
+    emit = GateEmitter(builder)
+    block = builder.mul(first, builder.mul(size, size.type(GATES)))
+    packed = Memory(weights.at(builder, block), VECTOR)
+
+    def load(values: Memory, place: ir.Value) -> ir.Value:
+        return builder.load(values.at(builder, place), align=4, typ=VECTOR)
+
+    totals = []
+    for gate in range(GATES):
+        place = builder.add(builder.mul(size, size.type(gate)), first)
+        totals.append(cgutils.alloca_once_value(builder, load(given, place)))
+    with cgutils.for_range(builder, size) as loop:
+        state = builder.load(before.at(builder, loop.index), align=4, typ=before.element)
+        row = builder.mul(loop.index, size.type(GATES))
+        for gate, total in enumerate(totals):
+            weight = load(packed, builder.add(row, size.type(gate)))
+            added = emit.plus(
+                builder.load(total, typ=VECTOR), emit.times(emit.splat(state), weight)
+            )
+            builder.store(added, total)
+    gates = [builder.load(total, typ=VECTOR) for total in totals]
+    cell, state = emit.new_states(gates, load(cells, first))
+    builder.store(cell, cells.at(builder, first), align=4)
+    builder.store(state, states.at(builder, first), align=4)
+
+
+@compiled
+def packed_weights(weights: Floats) -> Floats:
+    """Weights `[gate * unit, unit]` as `[block of units, unit, gate, unit of the block]`, flat."""
+    size = weights.shape[1]
+    packed = np.empty(weights.size, np.float32)
+    for row in range(len(weights)):
+        gate, unit = divmod(row, size)
+        block, place = divmod(unit, UNITS)
+        start = (block * size * GATES + gate) * UNITS + place
+        for column in range(size):
+            packed[start + column * GATES * UNITS] = weights[row, column]
+    return packed
+
+
+@kernel
+def run_sequence(given: Floats, weights: Floats, backwards: bool, outputs: Floats) -> None:
+    """Fills outputs `[step, unit]`, from the input's share `[step, gate * unit]` of the gates.
+
+    The weights of the states are `[gate * unit, unit]`; units are a multiple of UNITS.
+    """
+    steps, size = outputs.shape
+    packed = packed_weights(weights)
+    cells = np.zeros(size, np.float32)
+    states = np.zeros((2, size), np.float32)
+    for number in range(steps):
+        at = steps - 1 - number if backwards else number
+        before, after = states[number % 2], states[1 - number % 2]
+        for first in range(0, size, UNITS):
+            step_units(given[at], packed, before, size, first, cells, after)
+        outputs[at] = after
