@@ -24,6 +24,9 @@ __all__ = [
     "scale_of_rows",
 ]
 
+Floats = npt.NDArray[np.float32]
+Integers = npt.NDArray[np.int64]
+
 PRODUCTS_PER_NANOSECOND = 150.0
 """About so many bytes are multiplied by one thread."""
 
@@ -52,18 +55,22 @@ class ByteProduct:
         rows = inputs.detach().reshape(-1, self.inputs).contiguous().numpy()
         outputs = torch.empty(len(rows), self.outputs)
         found = outputs.numpy()
+        if torch.get_num_threads() == 1:  # then weights go by once for all rows
+            multiply(rows, self.weights, self.bias, found)
+        else:
+            self._multiply_in_threads(rows, found)
+        return outputs if inputs.dim() == 2 else outputs.view(*inputs.shape[:-1], self.outputs)
 
-        def task(pieces: npt.NDArray[np.int64]) -> None:
+    def _multiply_in_threads(self, rows: Floats, found: Floats) -> None:
+        from treecrf.nn.int8.products_kernel import multiply
+
+        def task(pieces: Integers) -> None:
             for piece in pieces:
                 part = slice(piece * _ROWS, (piece + 1) * _ROWS)
                 multiply(rows[part], self.weights, self.bias, found[part])
 
-        if torch.get_num_threads() == 1:  # then weights go by once for all rows
-            multiply(rows, self.weights, self.bias, found)
-        else:
-            cost = _ROWS * self.inputs * self.outputs / PRODUCTS_PER_NANOSECOND
-            run_in_threads(task, [cost] * -(-len(rows) // _ROWS))
-        return outputs.view(*inputs.shape[:-1], self.outputs)
+        cost = _ROWS * self.inputs * self.outputs / PRODUCTS_PER_NANOSECOND
+        run_in_threads(task, [cost] * -(-len(rows) // _ROWS))
 
 
 class ByteLinear(nn.Linear):

@@ -136,25 +136,34 @@ class BertLayer(nn.Module):
 
     def read_packed(self, states: Tensor, groups: list[tuple[int, int]]) -> Tensor:
         """States `[piece, feature]` of groups of windows, each so long and so many."""
-        size = states.shape[1]
+        projected = self.queries_keys_values(states)
+        if len(groups) == 1:
+            return self._after(states, self._attend(projected, *groups[0]))
         sizes = [length * count for length, count in groups]
-        attended = []
-        for projected, (length, count) in zip(
-            self.queries_keys_values(states).split(sizes), groups, strict=True
-        ):
-            parts = projected.view(count, length, 3, self.heads, -1)
-            query, key, value = parts.permute(2, 0, 3, 1, 4)
-            # All of a group are of the same length, so there is nothing to mask.
-            found = functional.scaled_dot_product_attention(query, key, value)
-            attended.append(found.transpose(1, 2).reshape(-1, size))
+        attended = [
+            self._attend(part, *group)
+            for part, group in zip(projected.split(sizes), groups, strict=True)
+        ]
         return self._after(states, torch.cat(attended))
+
+    def _attend(self, projected: Tensor, length: int, count: int) -> Tensor:
+        """What attention finds, `[piece, feature]`, in so many windows of one length."""
+        parts = projected.view(count, length, 3, self.heads, -1)
+        query, key, value = parts.permute(2, 0, 3, 1, 4).unbind()
+        # All of a group are of the same length, so there is nothing to mask.
+        found = functional.scaled_dot_product_attention(query, key, value)
+        return found.transpose(1, 2).reshape(count * length, -1)
 
     def _after(self, states: Tensor, attended: Tensor) -> Tensor:
         """What a layer makes of its input and of what its attention found."""
-        states = self.attention_norm(states + self.dropout(self.attended(attended)))
+        states = self.attention_norm(states + self._dropped(self.attended(attended)))
         expanded = functional.gelu(self.expand(states))
-        normed: Tensor = self.norm(states + self.dropout(self.contract(expanded)))
+        normed: Tensor = self.norm(states + self._dropped(self.contract(expanded)))
         return normed
+
+    def _dropped(self, states: Tensor) -> Tensor:
+        """The states after dropout, which takes time even where nothing is dropped."""
+        return self.dropout(states) if self.training else states
 
 
 def bert_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
