@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from treecrf.treebank import Sentence
-from treecrf.treebank.metrics.counts import Counts, count_sentence, scored_words
-from treecrf.treebank.metrics.options import Punctuation
+from treecrf.treebank.metrics.counts import Counts, count_sentence, punctuation, scored_words
 from treecrf.treebank.metrics.pairing import pair_sentences
-from treecrf.treebank.metrics.punctuation import punctuation
+from treecrf.treebank.metrics.scores import Punctuation
 
 __all__ = ["count_parses", "pack_gold", "pack_system", "unpack"]
 

@@ -19,8 +19,8 @@ from treecrf.parser.config import Config
 from treecrf.parser.device import choose_device
 from treecrf.parser.presets import load_config
 from treecrf.treebank import read_conllu
-from treecrf.treebank.metrics.options import Punctuation
-from treecrf.treebank.metrics.punctuation import punctuation
+from treecrf.treebank.metrics.counts import punctuation
+from treecrf.treebank.metrics.scores import Punctuation
 
 __all__ = ["Options", "start"]
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from experiments.systems import model_name
 from experiments.treebanks import DataFile, Treebank
 from treecrf.parser.config import Config
-from treecrf.treebank.metrics.options import Punctuation
+from treecrf.treebank.metrics.scores import Punctuation
 
 __all__ = ["FORMAT", "Mask", "Run", "Unit"]
 

@@ -13,7 +13,7 @@ from experiments.tables import cell, markdown, measure_rows
 from tests.treebank.strategies import parses
 from treecrf.treebank import Sentence, compare, evaluate
 from treecrf.treebank.metrics.counts import Counts
-from treecrf.treebank.metrics.options import Punctuation
+from treecrf.treebank.metrics.scores import Punctuation
 
 
 def counts_of(right: list[int], *, words: int = 10) -> list[Counts]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.treebank.strategies import parses
 from treecrf.treebank import Score, Sentence, TreebankError, evaluate
-from treecrf.treebank.metrics.options import Punctuation, Subtypes
+from treecrf.treebank.metrics.scores import Punctuation, Subtypes
 
 #        1  2   3    4  5    6 7         8
 FORMS = ["I", "saw", "Sarah", ",", "with", "a", "telescope", "."]

@@ -6,7 +6,7 @@ import typer
 
 from treecrf.cli.score import check_one_stdin, percent
 from treecrf.cli.terminal import say
-from treecrf.treebank.metrics.options import Punctuation, Subtypes
+from treecrf.treebank.metrics.scores import Punctuation, Subtypes
 
 __all__ = ["compare"]
 

@@ -8,7 +8,7 @@ import typer
 from treecrf.cli.options import Decoder, Device, Model
 from treecrf.cli.score import print_evaluation
 from treecrf.cli.terminal import say
-from treecrf.treebank.metrics.options import By, Punctuation, Subtypes
+from treecrf.treebank.metrics.scores import By, Punctuation, Subtypes
 
 __all__ = ["evaluate"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treecrf.cli.terminal import say
-from treecrf.treebank.metrics.options import By, Punctuation, Subtypes
+from treecrf.treebank.metrics.scores import By, Punctuation, Subtypes
 
 if TYPE_CHECKING:
     from treecrf.treebank.metrics.attachment import Evaluation

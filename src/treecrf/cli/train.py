@@ -9,7 +9,7 @@ import typer
 from treecrf.cli.options import Device
 from treecrf.cli.terminal import say
 from treecrf.parser.options import Loss, Nonprojective
-from treecrf.treebank.metrics.options import Punctuation
+from treecrf.treebank.metrics.scores import Punctuation
 
 if TYPE_CHECKING:
     from treecrf.parser import Training

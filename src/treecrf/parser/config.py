@@ -14,7 +14,7 @@ from treecrf.parser.options import (
     Tags,
 )
 from treecrf.settings import Settings, setting
-from treecrf.treebank.metrics.options import Punctuation
+from treecrf.treebank.metrics.scores import Punctuation
 from treecrf.treebank.pseudoprojective import Encoding
 
 __all__ = ["ARCHITECTURE", "Config"]

@@ -1,4 +1,4 @@
-"""What can be asked of a tree: is it one, where does it cross, which siblings are adjacent.
+"""Properties of trees: validity, crossing arcs, descendants, adjacent siblings.
 
 A tree is a head sequence: `heads[m]` is the head of token `m`, token 0 is the root symbol and its
 own entry is 0, and -1 is an unannotated head. An arc is named by its dependent.
@@ -185,18 +185,12 @@ def adjacent_siblings(heads: Sequence[int]) -> list[tuple[int, int, int]]:
     The sibling is the one nearer to the head.
     """
     triples = []
-    latest = [0] * len(heads)  # the latest dependent to the right of each head
-    for word in range(1, len(heads)):
-        head = heads[word]
-        if 0 <= head < word:
-            if latest[head]:
-                triples.append((head, latest[head], word))
-            latest[head] = word
-    latest = [0] * len(heads)
-    for word in range(len(heads) - 1, 0, -1):
-        head = heads[word]
-        if head > word:
-            if latest[head]:
-                triples.append((head, latest[head], word))
-            latest[head] = word
+    for order in (range(1, len(heads)), range(len(heads) - 1, 0, -1)):
+        latest = [0] * len(heads)  # of each head's dependents, on the side that is gone through
+        for word in order:
+            head = heads[word]
+            if 0 <= head != word and (head < word) == (order.step > 0):
+                if latest[head]:
+                    triples.append((head, latest[head], word))
+                latest[head] = word
     return triples

@@ -16,8 +16,8 @@ from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.training.ranks import ALONE, Ranks
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
-from treecrf.treebank.metrics.options import Punctuation
-from treecrf.treebank.metrics.punctuation import punctuation
+from treecrf.treebank.metrics.counts import punctuation
+from treecrf.treebank.metrics.scores import Punctuation
 
 __all__ = ["DevSet", "Scores"]
 

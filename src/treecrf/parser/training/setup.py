@@ -28,7 +28,7 @@ from treecrf.parser.vocab import Vocabulary, build_vocabulary
 from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.files.streams import File
-from treecrf.treebank.metrics.punctuation import punctuation
+from treecrf.treebank.metrics.counts import punctuation
 
 __all__ = ["base_config", "merged_config", "set_up"]
 

@@ -11,10 +11,11 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from treecrf.treebank.metrics.scores import Score
 from treecrf.treebank.sentence import Sentence, Token
 from treecrf.treebank.trees import find_cycle, roots
 
-__all__ = ["ROOT", "Text", "TextWord", "align", "check_same_text"]
+__all__ = ["ROOT", "Text", "TextWord", "align", "check_same_text", "score_spans"]
 
 ROOT = -1
 EXCERPT = 20  # characters of a text that an error shows
@@ -128,6 +129,11 @@ def check_same_text(gold: Text, system: Text) -> None:
     longer = system if same < len(system.characters) else gold
     index = bisect_right(longer.sentence_spans, (same, len(longer.characters))) - 1
     raise longer.sentences[index].error(problem)
+
+
+def score_spans(gold: list[Span], system: list[Span]) -> Score:
+    """The score of tokens or sentences by their spans."""
+    return Score(len(set(gold) & set(system)), len(gold), len(system))
 
 
 def align(gold: list[TextWord], system: list[TextWord]) -> list[tuple[int, int]]:

@@ -4,20 +4,25 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from treecrf.treebank.metrics.breakdown import (
-    LENGTHS,
-    Breakdown,
-    by_distance,
-    by_relation,
-    length_range,
+from treecrf.treebank.metrics.counts import (
+    NO_DISTANCE,
+    ROOT_DISTANCE,
+    Counts,
+    ScoredWord,
+    count_sentence,
+    punctuation,
+    scored_words,
 )
-from treecrf.treebank.metrics.counts import Counts, ScoredWord, count_sentence, scored_words
-from treecrf.treebank.metrics.options import By, Punctuation, Subtypes
 from treecrf.treebank.metrics.pairing import Treebank, pair_sentences
-from treecrf.treebank.metrics.punctuation import punctuation
-from treecrf.treebank.metrics.scores import Score
+from treecrf.treebank.metrics.scores import By, Punctuation, Score, Subtypes
 
 __all__ = ["Evaluation", "evaluate", "needs_whole_trees", "scores_to_dict"]
+
+Breakdown = dict[str, dict[str, Score]]
+"""A group of words or sentences -> a metric -> its score."""
+
+DISTANCES = ("root", "1", "2", "3-6", "7+")
+LENGTHS = ("1-10", "11-20", "21-30", "31-40", "41-50", "51+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +122,7 @@ def evaluate(
         words.update(scored)
         counts = count_sentence(reference, answer, scored, ignored=ignored)
         total = total.plus(counts)
-        group = length_range(len(reference))
+        group = _length_range(len(reference))
         totals_by_length[group] = totals_by_length[group].plus(counts)
 
     scores = total.scores()
@@ -130,13 +135,13 @@ def evaluate(
         sentences=total.sentences,
         words=scores["UAS"].gold,
         ignored=number_ignored,
-        by_relation=by_relation(words),
+        by_relation=_by_relation(words),
         by_length={
             group: {name: score for name, score in part.scores().items() if name in scores}
             for group, part in totals_by_length.items()
             if part.sentences
         },
-        by_distance=by_distance(words),
+        by_distance=_by_distance(words),
     )
 
 
@@ -151,4 +156,69 @@ def scores_to_dict(scores: dict[str, Score]) -> dict[str, Any]:
     return {
         name: score.f1 if name in ("UCM", "LCM") else score.to_dict()
         for name, score in scores.items()
+    }
+
+
+def _length_range(words: int) -> str:
+    """The group of a sentence of so many words."""
+    return LENGTHS[min(max(words - 1, 0) // 10, len(LENGTHS) - 1)]
+
+
+def _distance_range(distance: int) -> str:
+    """The group of an arc between words so far apart."""
+    if distance == ROOT_DISTANCE:
+        return "root"
+    if distance <= 2:
+        return str(distance)
+    return "3-6" if distance <= 6 else "7+"
+
+
+def _by_relation(words: Counter[ScoredWord]) -> Breakdown:
+    """Scores of each relation, the most frequent first.
+
+    LAS and LA have the gold words of a relation and those that the system gives it; UAS asks for
+    the heads of the gold words alone.
+    """
+    gold: Counter[str] = Counter()
+    system: Counter[str] = Counter()
+    right: dict[str, Counter[str]] = {"UAS": Counter(), "LAS": Counter(), "LA": Counter()}
+    for word, number in words.items():
+        gold[word.gold_relation] += number
+        system[word.system_relation] += number
+        same = word.gold_relation == word.system_relation
+        right["UAS"][word.gold_relation] += number * word.right_head
+        right["LAS"][word.gold_relation] += number * (same and word.right_head)
+        right["LA"][word.gold_relation] += number * same
+    relations = sorted(gold | system, key=lambda name: (-gold[name], -system[name], name))
+    return {
+        relation: {
+            "UAS": Score(right["UAS"][relation], gold[relation], gold[relation]),
+            "LAS": Score(right["LAS"][relation], gold[relation], system[relation]),
+            "LA": Score(right["LA"][relation], gold[relation], system[relation]),
+        }
+        for relation in relations
+    }
+
+
+def _by_distance(words: Counter[ScoredWord]) -> Breakdown:
+    """Scores of the arcs of each length: of gold arcs that long, and of the system's."""
+    gold: Counter[str] = Counter()
+    system: Counter[str] = Counter()
+    heads: Counter[str] = Counter()
+    arcs: Counter[str] = Counter()
+    for word, number in words.items():
+        group = _distance_range(word.gold_distance)
+        gold[group] += number
+        if word.system_distance != NO_DISTANCE:
+            system[_distance_range(word.system_distance)] += number
+        if word.right_head:
+            heads[group] += number
+            arcs[group] += number * (word.gold_relation == word.system_relation)
+    return {
+        group: {
+            "UAS": Score(heads[group], gold[group], system[group]),
+            "LAS": Score(arcs[group], gold[group], system[group]),
+        }
+        for group in DISTANCES
+        if gold[group] or system[group]
     }

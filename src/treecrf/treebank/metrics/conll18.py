@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from treecrf.treebank.metrics.alignment import ROOT, Span, Text, align, check_same_text
+from treecrf.treebank.metrics.alignment import ROOT, Text, align, check_same_text, score_spans
 from treecrf.treebank.metrics.pairing import Treebank, sentences_of
 from treecrf.treebank.metrics.scores import Score
 
@@ -39,8 +39,8 @@ def evaluate_conll18(gold: Treebank, system: Treebank) -> dict[str, Score]:
     right = _count_right(gold_words, system_words, pairs)
 
     scores = {
-        "Tokens": _span_score(gold_text.token_spans, system_text.token_spans),
-        "Sentences": _span_score(gold_text.sentence_spans, system_text.sentence_spans),
+        "Tokens": score_spans(gold_text.token_spans, system_text.token_spans),
+        "Sentences": score_spans(gold_text.sentence_spans, system_text.sentence_spans),
         "Words": Score(len(pairs), len(gold_words), len(system_words)),
     }
     for name in ("UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS"):
@@ -127,7 +127,3 @@ def _count_right(
             right["MLAS"] += same_morphology(g, s) and same_function_words(g, s)
             right["BLEX"] += lemma
     return right
-
-
-def _span_score(gold: list[Span], system: list[Span]) -> Score:
-    return Score(len(set(gold) & set(system)), len(gold), len(system))

@@ -1,14 +1,25 @@
-"""What is right in one sentence: the counts that the metrics and the comparator add up."""
+"""Counts of what is right in one sentence, which the metrics and the comparator add up."""
 
+import unicodedata
+from functools import lru_cache
 from operator import add
 from typing import NamedTuple
 
-from treecrf.treebank.metrics.options import Subtypes
-from treecrf.treebank.metrics.scores import Score
+from treecrf.treebank.metrics.scores import Punctuation, Score, Subtypes
 from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.trees import adjacent_siblings
 
-__all__ = ["Counts", "ScoredWord", "count_sentence", "scored_words"]
+__all__ = [
+    "PTB_PUNCTUATION_TAGS",
+    "Counts",
+    "ScoredWord",
+    "count_sentence",
+    "punctuation",
+    "scored_words",
+]
+
+# Brackets (-LRB-, -RRB-), # and $ are scored.
+PTB_PUNCTUATION_TAGS = frozenset({"``", "''", ":", ",", "."})
 
 ROOT_DISTANCE = 0
 NO_DISTANCE = -1
@@ -132,3 +143,28 @@ def _siblings(heads: list[int], ignored: list[bool]) -> set[tuple[int, int, int]
     """The adjacent siblings of the tree without the ignored words: a comma hides no sibling."""
     kept = [-1 if skip else head for head, skip in zip(heads, ignored, strict=True)]
     return set(adjacent_siblings([0, *kept]))
+
+
+def punctuation(sentence: Sentence, punct: Punctuation) -> list[bool]:
+    """For each word, whether it is punctuation that is left out."""
+    if punct == "keep":
+        return [False] * len(sentence)
+    if punct == "unicode":
+        return [_is_punctuation(form) for form in sentence.forms]
+    if punct == "tag":
+        tags = zip(sentence.column("xpos"), sentence.column("upos"), strict=True)
+        return [_is_punctuation_tag(xpos, upos) for xpos, upos in tags]
+    raise ValueError(f"punct is 'keep', 'unicode' or 'tag', not {punct!r}")
+
+
+def _is_punctuation_tag(xpos: str, upos: str) -> bool:
+    # Some files have all their tags in UPOS; in one of Universal Dependencies without XPOS, PUNCT
+    # is the only word there is for it.
+    if xpos == "_":
+        return upos == "PUNCT" or upos in PTB_PUNCTUATION_TAGS
+    return xpos in PTB_PUNCTUATION_TAGS
+
+
+@lru_cache(maxsize=4096)
+def _is_punctuation(form: str) -> bool:
+    return all(unicodedata.category(character).startswith("P") for character in form)

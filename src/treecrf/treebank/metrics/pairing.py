@@ -3,15 +3,15 @@
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import zip_longest
-from typing import IO, cast
+from typing import cast
 
 from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.files.conllu import read_conllu
+from treecrf.treebank.files.streams import File
 from treecrf.treebank.sentence import Sentence
 
 __all__ = ["Treebank", "pair_sentences", "sentences_of"]
 
-File = str | os.PathLike[str] | IO[bytes] | IO[str]
 Treebank = File | Iterable[Sentence]
 
 ADVICE = "Files whose text is split differently are scored by `treecrf score --conll18`."

@@ -1,8 +1,21 @@
-"""What a metric comes to: counts, and the precision, recall and F1 that follow from them."""
+"""Precision, recall and F1 from counts, and what one can choose about metrics.
+
+It loads nothing else, so that a command can name these choices at once.
+"""
 
 from dataclasses import dataclass
+from typing import Literal
 
-__all__ = ["Score", "ScoreDict"]
+__all__ = ["By", "Punctuation", "Score", "ScoreDict", "Subtypes"]
+
+Punctuation = Literal["keep", "unicode", "tag"]
+"""Words to leave out: none, those that are all punctuation in Unicode, those tagged so."""
+
+Subtypes = Literal["keep", "cut"]
+"""What follows the colon in a relation."""
+
+By = Literal["relation", "length", "distance"]
+"""A breakdown by relation, sentence length or arc length."""
 
 ScoreDict = dict[str, float | None]
 

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.metrics.attachment import needs_whole_trees
-from treecrf.treebank.metrics.counts import Counts, count_sentence, scored_words
-from treecrf.treebank.metrics.options import Punctuation, Subtypes
+from treecrf.treebank.metrics.counts import Counts, count_sentence, punctuation, scored_words
 from treecrf.treebank.metrics.pairing import Treebank, pair_sentences
-from treecrf.treebank.metrics.punctuation import punctuation
+from treecrf.treebank.metrics.scores import Punctuation, Subtypes
 
 if TYPE_CHECKING:
     from numpy import float64
