@@ -29,7 +29,7 @@ def write_trees(sentences: "Iterable[Sentence]", output: str, *, format: OutputF
 
             write_conllu(sentences, output)
         case "json":
-            from treecrf.treebank.files.json_lines import write_json
+            from treecrf.treebank.files.documents import write_json
 
             write_json(sentences, output)
         case "tree":

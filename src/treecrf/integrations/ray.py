@@ -21,7 +21,7 @@ from treecrf.parser.files.sources import FileOptions, parse_file
 from treecrf.parser.folder import load_settings
 from treecrf.segment.errors import SegmentError
 from treecrf.treebank import Sentence, TreebankError, write_conllu
-from treecrf.treebank.files.json_lines import write_json
+from treecrf.treebank.files.documents import write_json
 
 __all__ = ["Corpus", "ParsedShard", "Pool"]
 

@@ -7,10 +7,9 @@ CoNLL-09  ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL FIL
 from typing import Literal, TypeAlias
 
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.files.conllu_sentence import wrong_columns
 from treecrf.treebank.sentence import Sentence
 
-__all__ = ["Columns", "Format", "as_conllu", "find_format", "to_format"]
+__all__ = ["Columns", "Format", "as_conllu", "find_format", "short", "to_format", "wrong_columns"]
 
 Format: TypeAlias = Literal["conllu", "conllx", "conll09"]
 Columns: TypeAlias = Literal["gold", "predicted"]
@@ -85,3 +84,16 @@ def _row(cells: list[str], format: Format) -> str:
     tag = upos if xpos == "_" else xpos
     twice = [lemma, lemma, tag, tag, feats, feats, head, head, deprel, deprel]
     return "\t".join([number, word, *twice, "_", "_"]) + "\n"
+
+
+def wrong_columns(expected: str, text: str) -> str:
+    """The error of a line that has not as many columns as expected."""
+    found = text.count("\t") + 1
+    return (
+        f"{expected} columns expected, with tabs between them, and {found} found in {short(text)}"
+    )
+
+
+def short(text: str) -> str:
+    """A part of a file as an error shows it."""
+    return repr(text if len(text) <= 40 else text[:40] + "...")

@@ -1,16 +1,25 @@
-"""Texts of documents: JSON lines, and Parquet, with a column of text and maybe one of names."""
+"""JSON lines and Parquet: documents with a column of text come in, trees go out as JSON."""
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from treecrf.extras import needs_extra
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.files.streams import File, decode, open_source, read_chunks, read_lines
+from treecrf.treebank.files.streams import (
+    File,
+    decode,
+    open_source,
+    open_target,
+    read_chunks,
+    read_lines,
+)
+from treecrf.treebank.probs import log_prob, rank
+from treecrf.treebank.sentence import Sentence
 
-__all__ = ["Document", "DocumentFile", "document_file", "read_documents"]
+__all__ = ["Document", "DocumentFile", "document_file", "read_documents", "write_json"]
 
 DocumentFile: TypeAlias = Literal["jsonl", "parquet"]
 
@@ -94,3 +103,14 @@ def _name(value: object) -> str | None:
 def _writable(text: str) -> str:
     """The text with a question mark for each half of a character, which JSON has and UTF-8 not."""
     return text.encode(errors="replace").decode()
+
+
+def write_json(sentences: Iterable[Sentence], target: File) -> None:
+    """Write `Sentence.to_dict()` of each, with `rank` and `log_prob` of its tree where known."""
+    with open_target(target) as write:
+        for sentence in sentences:
+            value = sentence.to_dict()
+            for name, known in (("rank", rank(sentence)), ("log_prob", log_prob(sentence))):
+                if known is not None:
+                    value[name] = known
+            write(json.dumps(value, ensure_ascii=False) + "\n")

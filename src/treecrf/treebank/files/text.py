@@ -9,8 +9,7 @@ from itertools import chain
 from typing import IO, Literal, TypeAlias
 
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.files.conllu import parse_chunks
-from treecrf.treebank.files.conllu_sentence import parse_sentence
+from treecrf.treebank.files.conllu import parse_chunks, parse_sentence
 from treecrf.treebank.files.streams import (
     UTF16_MARKS,
     UTF16_PROBLEM,
