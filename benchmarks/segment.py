@@ -17,8 +17,8 @@ from benchmarks.report import print_table, write_json
 from benchmarks.timing import machine
 from treecrf.demo import generate_treebank
 from treecrf.segment import Segmenter, SegmenterConfig, rebuild_text, train_segmenter
-from treecrf.segment.training.corpus import raw_sentences, raw_text
-from treecrf.segment.training.scoring import Gold
+from treecrf.segment.training.loop import Gold
+from treecrf.segment.training.raw_text import raw_sentences, raw_text
 from treecrf.treebank import read_conllu
 
 

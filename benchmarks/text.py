@@ -25,7 +25,7 @@ from treecrf.parser.decoding import gathering
 from treecrf.parser.files.sources import FileOptions
 from treecrf.parser.files.workers import parse_with_workers
 from treecrf.segment import rebuild_text, segmenter
-from treecrf.segment.training.corpus import raw_sentences, raw_text
+from treecrf.segment.training.raw_text import raw_sentences, raw_text
 from treecrf.treebank import Sentence, evaluate_conll18, read_conllu
 from treecrf.treebank.files.streams import open_target
 

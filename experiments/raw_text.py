@@ -21,7 +21,7 @@ from experiments.treebanks import shared_split
 from treecrf.parser import load
 from treecrf.parser.training.data import fingerprint
 from treecrf.segment import Segmenter, SegmentError
-from treecrf.segment.training.corpus import raw_sentences, raw_text
+from treecrf.segment.training.raw_text import raw_sentences, raw_text
 from treecrf.treebank import Score, Sentence, evaluate_conll18, read_conllu
 
 SYSTEMS = (LOC, CRF, CRF2O)

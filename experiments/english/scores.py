@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from treecrf.parser import Parser
-from treecrf.segment.training.corpus import raw_sentences, raw_text
+from treecrf.segment.training.raw_text import raw_sentences, raw_text
 from treecrf.treebank import Sentence, evaluate_conll18
 
 __all__ = ["GOLD_WORDS", "RAW_TEXT", "gold_word_scores", "raw_text_scores"]

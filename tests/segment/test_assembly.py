@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.segment.texts import untrained
-from treecrf.segment import limits, rebuild_text
+from treecrf.segment import boundaries, rebuild_text
 from treecrf.segment.assembly import Assembly, Scores
 from treecrf.segment.blocks import cut_blocks
+from treecrf.segment.boundaries import LONGEST_TOKEN
 from treecrf.treebank import Sentence
 
 SEGMENTER = untrained()
@@ -43,7 +44,7 @@ def test_long_tokens_are_cut_alike_in_blocks_of_any_size(
 ) -> None:
     scores = np.random.default_rng(seed).normal(size=(len(text), 3)).astype(np.float32)
     scores[:, 0] += tokens
-    with patch.object(limits, "LONGEST_TOKEN", longest):
+    with patch.object(boundaries, "LONGEST_TOKEN", longest):
         whole = assembled(text, scores, size=len(text))
         assert assembled(text, scores, size=size) == whole
     assert rebuild_text(whole) == (text if text.strip() else "")
@@ -51,8 +52,8 @@ def test_long_tokens_are_cut_alike_in_blocks_of_any_size(
     assert max(map(len, forms), default=0) <= longest
 
 
-@pytest.mark.parametrize("size", range(limits.LONGEST_TOKEN - 3, limits.LONGEST_TOKEN + 4))
-@pytest.mark.parametrize("letters", range(limits.LONGEST_TOKEN - 3, limits.LONGEST_TOKEN + 2))
+@pytest.mark.parametrize("size", range(LONGEST_TOKEN - 3, LONGEST_TOKEN + 4))
+@pytest.mark.parametrize("letters", range(LONGEST_TOKEN - 3, LONGEST_TOKEN + 2))
 def test_a_token_with_a_space_inside_is_cut_at_the_limit(letters: int, size: int) -> None:
     text = "x" * letters + " yz ab"
     sentences = assembled(text, scores_of(text, (-9, -9, -9)), size=size)
@@ -71,7 +72,7 @@ def test_long_white_space_is_shortened_alike_in_blocks_of_any_size(
 ) -> None:
     scores = scores_of(text, (9, -9, -9))
     whole = assembled(text, scores, size=len(text))
-    with patch.object(limits, "LONGEST_SPACE", longest):
+    with patch.object(boundaries, "LONGEST_SPACE", longest):
         short = assembled(text, scores, size=len(text))
         assert assembled(text, scores, size=size) == short
     # Neither sentences nor paragraphs depend on it.

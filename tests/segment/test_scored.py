@@ -7,7 +7,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.segment.texts import untrained
-from treecrf.segment import Segmenter, limits, rebuild_text
+from treecrf.segment import Segmenter, boundaries, rebuild_text
+from treecrf.segment.boundaries import LONGEST_TOKEN
 from treecrf.segment.scored import ScoredText, assemble, cut_scored
 from treecrf.treebank import Sentence
 
@@ -33,9 +34,9 @@ def sentences_of(segmenter: Segmenter, scored: list[ScoredText]) -> list[Sentenc
 @example(text=" " * 700 + "a" + "\n " * 400 + "b" + " " * 700, which=NEVER, size=10)
 def test_pieces_give_the_sentences_of_the_whole(text: str, which: Segmenter, size: int) -> None:
     with (
-        patch.object(limits, "LONGEST_SENTENCE", 7),
-        patch.object(limits, "WIDEST_SENTENCE", 60),
-        patch.object(limits, "LONGEST_TOKEN", 20),
+        patch.object(boundaries, "LONGEST_SENTENCE", 7),
+        patch.object(boundaries, "WIDEST_SENTENCE", 60),
+        patch.object(boundaries, "LONGEST_TOKEN", 20),
     ):
         found = sentences_of(which, cut(which, text, size=size))
         assert found == which.segment(text)
@@ -52,7 +53,7 @@ def test_text_without_ends_is_cut_too(text: str, ends: float) -> None:
     segmenter = untrained(bias=(0.0, ends, 0.0), window=512)
     scored = cut(segmenter, text, size=1000)
     longest = max(sum(len(block.text) for block, _ in piece.blocks) for piece in scored)
-    assert longest < 3 * limits.LONGEST_TOKEN + 2 * 32 * 512
+    assert longest < 3 * LONGEST_TOKEN + 2 * 32 * 512
     assert len(scored) > 1
     assert sentences_of(segmenter, scored) == segmenter.segment(text)
 

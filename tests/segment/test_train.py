@@ -5,8 +5,8 @@ import torch
 
 from tests.segment.texts import TINY, sentence_of, treebank, untrained
 from treecrf.segment import Segmenter, SegmenterEpoch, SegmentError, train_segmenter
-from treecrf.segment.training.corpus import raw_sentences, raw_text
-from treecrf.segment.training.scoring import Gold
+from treecrf.segment.training.loop import Gold
+from treecrf.segment.training.raw_text import raw_sentences, raw_text
 from treecrf.treebank import Sentence, evaluate_conll18
 
 

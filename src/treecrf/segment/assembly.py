@@ -7,12 +7,15 @@ import numpy as np
 import numpy.typing as npt
 
 from treecrf.segment.blocks import Block
-from treecrf.segment.boundaries import with_certain_ends
-from treecrf.segment.characters import classes_of, is_space
-from treecrf.segment.limits import bounded_space, end_long_tokens, long_sentence_stops
+from treecrf.segment.boundaries import (
+    bounded_space,
+    end_long_tokens,
+    long_sentence_stops,
+    with_certain_ends,
+)
+from treecrf.segment.characters import Joins, classes_of, is_space, may_join
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.spaces import has_blank_line, misc_of
-from treecrf.segment.training.corpus import Joins, may_join
 from treecrf.treebank import Sentence
 from treecrf.treebank.tokens import Offsets
 

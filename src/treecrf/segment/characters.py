@@ -14,14 +14,17 @@ __all__ = [
     "CharacterClass",
     "Classes",
     "Codes",
+    "Joins",
     "as_read",
     "classes_of",
     "codes_of",
     "is_space",
+    "may_join",
 ]
 
 Codes = npt.NDArray[np.uint32]
 Classes = npt.NDArray[np.uint8]
+Joins = npt.NDArray[np.bool_]  # [class before, class after] of a space inside a token
 
 OUTSIDE = 0x110000  # the code point, which is none, of what is before a text and after it
 UNKNOWN = 1  # the number of a character that training did not see; that of OUTSIDE is 0
@@ -122,6 +125,12 @@ def as_read(codes: Codes) -> Codes:
 def is_space(classes: Classes) -> npt.NDArray[np.bool_]:
     """Whether each character is white space, or outside the text."""
     return classes <= CharacterClass.LINE_BREAK
+
+
+def may_join(classes: Classes, joins: Joins) -> npt.NDArray[np.bool_]:
+    """Whether a token may go on after a space that follows each character but the last two."""
+    found: npt.NDArray[np.bool_] = joins[classes[..., :-2], classes[..., 2:]]
+    return found & (classes[..., 1:-1] == CharacterClass.SPACE)
 
 
 def _class_of(character: str) -> CharacterClass:

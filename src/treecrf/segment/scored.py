@@ -8,10 +8,10 @@ import numpy as np
 
 from treecrf.segment.assembly import Assembly, Scores, token_ends
 from treecrf.segment.blocks import Block
-from treecrf.segment.limits import bounded_space, end_long_tokens, long_sentence_stops
+from treecrf.segment.boundaries import bounded_space, end_long_tokens, long_sentence_stops
+from treecrf.segment.characters import Joins
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.spaces import has_blank_line
-from treecrf.segment.training.corpus import Joins
 from treecrf.treebank import Sentence
 
 __all__ = ["ScoredText", "assemble", "cut_scored"]

@@ -17,12 +17,11 @@ from treecrf.nn.compact import restored
 from treecrf.reading import parse_json
 from treecrf.segment.assembly import Assembly, Scores
 from treecrf.segment.blocks import Block, cut_blocks, cut_windows
-from treecrf.segment.characters import Alphabet, CharacterClass, Codes, as_read, classes_of
+from treecrf.segment.characters import Alphabet, CharacterClass, Codes, Joins, as_read, classes_of
 from treecrf.segment.config import SegmenterConfig
 from treecrf.segment.errors import SegmentError
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.network import OUTPUTS, CharacterNetwork, step_size
-from treecrf.segment.training.corpus import Joins
 from treecrf.storage import StorageError, load_tensors, save_tensors
 from treecrf.threads import run_sized
 from treecrf.treebank import Sentence

@@ -14,9 +14,9 @@ from treecrf.parser.constraints import FREE, Constraints, kept_from
 from treecrf.parser.decoding.assigning import Assigner, TreeArrays
 from treecrf.parser.errors import ParserError
 from treecrf.parser.vocab import Vocabulary
+from treecrf.segment.characters import Joins
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.scored import ScoredText, assemble
-from treecrf.segment.training.corpus import Joins
 from treecrf.treebank import Sentence, TreebankError
 from treecrf.treebank.files.text import Input, parse_input
 from treecrf.treebank.probs import with_written_probs

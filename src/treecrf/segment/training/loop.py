@@ -2,7 +2,7 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,13 +16,27 @@ from treecrf.segment.errors import SegmentError
 from treecrf.segment.multiwords import learn_splitter
 from treecrf.segment.network import CharacterNetwork, step_size
 from treecrf.segment.segmenter import Segmenter
-from treecrf.segment.training.corpus import find_joins, multiwords_of, raw_sentences, raw_text
+from treecrf.segment.training.raw_text import find_joins, multiwords_of, raw_sentences, raw_text
 from treecrf.segment.training.sampling import cut_runs, draw_windows
-from treecrf.segment.training.scoring import Gold, SegmentationScores
 from treecrf.threads import threads_for
-from treecrf.treebank import Sentence
+from treecrf.treebank import Score, Sentence
+from treecrf.treebank.metrics.alignment import Text, align, check_same_text, score_spans
 
-__all__ = ["SegmenterEpoch", "train_segmenter"]
+__all__ = ["Gold", "SegmentationScores", "SegmenterEpoch", "train_segmenter"]
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentationScores:
+    """What is found of tokens, words and sentences."""
+
+    tokens: Score
+    words: Score
+    sentences: Score
+
+    @property
+    def mean(self) -> float:
+        """The mean of the three F1."""
+        return (self.tokens.f1 + self.words.f1 + self.sentences.f1) / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,3 +167,27 @@ def _loss(scores: Tensor, targets: Tensor, asked: Tensor) -> Tensor:
         scores, targets.to(scores.dtype), asked.to(scores.dtype), reduction="sum"
     )
     return losses / targets[..., 0].sum().clamp(min=1)
+
+
+class Gold:
+    """A reference that many segmentations of its text are held to."""
+
+    def __init__(self, sentences: Sequence[Sentence]) -> None:
+        self.text = Text.of(map(_with_some_tree, sentences))
+
+    def evaluate(self, sentences: Iterable[Sentence]) -> SegmentationScores:
+        """The scores of sentences that have the same text."""
+        system = Text.of(map(_with_some_tree, sentences))
+        check_same_text(self.text, system)
+        pairs = align(self.text.words, system.words)
+        return SegmentationScores(
+            tokens=score_spans(self.text.token_spans, system.token_spans),
+            words=Score(len(pairs), len(self.text.words), len(system.words)),
+            sentences=score_spans(self.text.sentence_spans, system.sentence_spans),
+        )
+
+
+def _with_some_tree(sentence: Sentence) -> Sentence:
+    """The sentence with a chain for a tree: the alignment asks for one, and looks at no head."""
+    words = len(sentence)
+    return sentence.with_tree(range(words), ["_"] * words)

@@ -11,21 +11,21 @@ from treecrf.segment.characters import (
     CharacterClass,
     Classes,
     Codes,
+    Joins,
     as_read,
     classes_of,
     codes_of,
     is_space,
+    may_join,
 )
 from treecrf.segment.config import SegmenterConfig
-from treecrf.segment.training.corpus import (
+from treecrf.segment.training.raw_text import (
     MULTIWORD,
     PARAGRAPH,
     SENTENCE,
     TOKEN,
-    Joins,
     Labels,
     RawSentence,
-    may_join,
 )
 
 __all__ = ["TrainingWindows", "cut_runs", "draw_windows"]

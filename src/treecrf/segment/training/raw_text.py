@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from treecrf.segment.characters import CharacterClass, Classes, classes_of, codes_of, is_space
+from treecrf.segment.characters import CharacterClass, Joins, classes_of, codes_of, is_space
 from treecrf.segment.multiwords import Words
 from treecrf.segment.spaces import space_after, space_before
 from treecrf.treebank import Multiword, Sentence, Token
@@ -17,18 +17,15 @@ __all__ = [
     "PARAGRAPH",
     "SENTENCE",
     "TOKEN",
-    "Joins",
     "Labels",
     "RawSentence",
     "find_joins",
-    "may_join",
     "multiwords_of",
     "raw_sentences",
     "raw_text",
 ]
 
 Labels = npt.NDArray[np.uint8]
-Joins = npt.NDArray[np.bool_]  # [class before, class after] of a space inside a token
 
 # What a character may be the last one of, as bits; the network has an output for each, in this
 # order.
@@ -136,9 +133,3 @@ def find_joins(sentences: Sequence[RawSentence]) -> Joins:
         inside &= ~is_space(classes[:-2]) & ~is_space(classes[2:])
         joins[classes[:-2][inside], classes[2:][inside]] = True
     return joins
-
-
-def may_join(classes: Classes, joins: Joins) -> npt.NDArray[np.bool_]:
-    """Whether a token may go on after a space that follows each character but the last two."""
-    found: npt.NDArray[np.bool_] = joins[classes[..., :-2], classes[..., 2:]]
-    return found & (classes[..., 1:-1] == CharacterClass.SPACE)

@@ -4,7 +4,7 @@ import numpy as np
 
 from tests.segment.texts import TINY, sentence_of, treebank
 from treecrf.segment.characters import OUTSIDE, CharacterClass, classes_of, codes_of
-from treecrf.segment.training.corpus import (
+from treecrf.segment.training.raw_text import (
     MULTIWORD,
     SENTENCE,
     TOKEN,
