@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from treecrf.atomic import replace_file
 from treecrf.cores import usable_cores
+from treecrf.storage import replace_file
 
 
 def machine() -> dict[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from experiments.errors import ExperimentError
-from treecrf.atomic import replace_file
+from treecrf.storage import replace_file
 
 __all__ = ["read_json", "to_json", "write_json", "write_text"]
 

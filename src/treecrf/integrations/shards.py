@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from treecrf.atomic import all_beside, beside, remove_temporary, replace_file
 from treecrf.parser import folder as checkpoint
 from treecrf.parser.errors import ParserError
 from treecrf.parser.files.sources import FileOptions
+from treecrf.storage import all_beside, beside, remove_temporary, replace_file
 
 __all__ = ["Shard", "ShardFormat", "claim_folder", "find_shards", "unfinished"]
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from torch import Tensor
 
-from treecrf.atomic import all_beside, beside, copy_modes, replace_file
 from treecrf.locks import LOCK_FILES
 from treecrf.nn.compact import Stored, compacted, restored, shards
 from treecrf.parser.config import Config
@@ -20,10 +19,18 @@ from treecrf.parser.folder_lock import writing_to
 from treecrf.parser.network.pretrained import Pretrained, load_pretrained
 from treecrf.parser.presets import load_config
 from treecrf.parser.vocab import Vocabulary
-from treecrf.reading import parse_json
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.segment.segmenter import Segmenter
-from treecrf.storage import StorageError, load_tensors, save_tensors
+from treecrf.storage import (
+    StorageError,
+    all_beside,
+    beside,
+    copy_modes,
+    load_tensors,
+    parse_json,
+    replace_file,
+    save_tensors,
+)
 
 __all__ = [
     "change_settings",

@@ -6,8 +6,7 @@ from typing import Any
 
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
-from treecrf.reading import read_toml
-from treecrf.storage import StorageError
+from treecrf.storage import StorageError, read_toml
 
 __all__ = ["PRESETS", "load_config"]
 

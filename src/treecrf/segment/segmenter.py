@@ -10,11 +10,9 @@ from typing import Any, TypeVar
 import numpy as np
 import torch
 
-from treecrf.atomic import replace_file
 from treecrf.locks import LockedError, locked_folder
 from treecrf.nn.blank import blank_weights
 from treecrf.nn.compact import restored
-from treecrf.reading import parse_json
 from treecrf.segment.assembly import Assembly, Scores
 from treecrf.segment.blocks import Block, cut_blocks, cut_windows
 from treecrf.segment.characters import Alphabet, CharacterClass, Codes, Joins, as_read, classes_of
@@ -22,7 +20,7 @@ from treecrf.segment.config import SegmenterConfig
 from treecrf.segment.errors import SegmentError
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.network import OUTPUTS, CharacterNetwork, step_size
-from treecrf.storage import StorageError, load_tensors, save_tensors
+from treecrf.storage import StorageError, load_tensors, parse_json, replace_file, save_tensors
 from treecrf.threads import run_sized
 from treecrf.treebank import Sentence
 

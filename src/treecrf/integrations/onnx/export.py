@@ -7,7 +7,6 @@ import numpy as np
 import torch
 
 import treecrf
-from treecrf.atomic import replace_file
 from treecrf.integrations.onnx.network import scorer_graph
 from treecrf.integrations.onnx.runtime import FORMAT, GRAPH, GraphScorer
 from treecrf.parser.batching.batch import Batch, make_batch
@@ -17,6 +16,7 @@ from treecrf.parser.errors import ParserError
 from treecrf.parser.folder import model_digest
 from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.vocab import Vocabulary
+from treecrf.storage import replace_file
 from treecrf.treebank import Sentence, Token
 
 __all__ = ["TOLERANCE", "export_onnx", "largest_difference"]

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from treecrf.atomic import copy_modes, remove_temporary
 from treecrf.parser.folder import CONFIG, ENCODER, FILES, READY, SHARDS
+from treecrf.storage import copy_modes, remove_temporary
 
 __all__ = ["clean_up", "remove_model", "replacing"]
 

@@ -9,10 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
-from treecrf.atomic import hidden
 from treecrf.parser.files.sources import FileOptions, look_into, read_input
 from treecrf.parser.options import InputKind
 from treecrf.serve.annotate.corpus import SentenceStore
+from treecrf.storage import hidden
 from treecrf.treebank import Sentence, TreebankError
 from treecrf.treebank.files.documents import document_file
 from treecrf.treebank.files.streams import (

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from treecrf.atomic import remove_temporary
 from treecrf.serve.annotate.lock import FileLock
+from treecrf.storage import remove_temporary
 from treecrf.treebank import Sentence, TreebankError, read_conllu
 from treecrf.treebank.files.streams import open_target
 from treecrf.treebank.probs import without_probs

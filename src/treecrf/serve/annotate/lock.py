@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import IO
 
-from treecrf.atomic import hidden
+from treecrf.storage import hidden
 from treecrf.treebank import TreebankError
 
 __all__ = ["FileLock"]

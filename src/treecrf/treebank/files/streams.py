@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import IO, TypeAlias, cast
 
-from treecrf.atomic import naming, open_replacing
+from treecrf.storage import naming, open_replacing
 from treecrf.treebank.errors import TreebankError
 
 __all__ = [

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from treecrf.atomic import beside, open_replacing, remove_temporary, replace_file
 from treecrf.parser.training.replacing import replacing
+from treecrf.storage import beside, open_replacing, remove_temporary, replace_file
 from treecrf.treebank import Sentence, read_conllu, write_conllu
 from treecrf.treebank.files.streams import open_target
 
 # Opens a file as the library does, says so, and waits to be ended.
 WRITER = (
     "import sys\n"
-    "from treecrf.atomic import open_replacing\n"
+    "from treecrf.storage import open_replacing\n"
     "with open_replacing(sys.argv[1]) as file:\n"
     "    file.write(b'half')\n"
     "    file.flush()\n"
@@ -68,7 +68,7 @@ def test_a_temporary_file_has_the_mode_of_the_file_that_it_replaces(
 # Prints the modes of what is beside a file whenever the system is asked for something.
 WATCHED = (
     "import os, pathlib, stat, sys\n"
-    "from treecrf.atomic import replace_file\n"
+    "from treecrf.storage import replace_file\n"
     "path = pathlib.Path(sys.argv[1])\n"
     "seen = set()\n"
     "def watch(event, _):\n"
