@@ -1,15 +1,20 @@
 """Requests that are too large are refused by name, whatever way they come."""
 
 import asyncio
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import pytest
+from pydantic import ValidationError
 from starlette.testclient import TestClient
 from starlette.types import Message
 
 from treecrf.parser import Parser
 from treecrf.serve.app import create_app
 from treecrf.serve.limits import Limits
+from treecrf.serve.queue.engine import Engine
+from treecrf.serve.schemas import ParseRequest
 
 LIMITS = Limits(
     body_bytes=2_000,
@@ -146,3 +151,36 @@ def test_a_body_that_does_not_come_is_not_waited_for(parser: Parser) -> None:
         asyncio.run(app(scope, receive, send))
         assert answers[0]["status"] == 408
         assert b"nothing of the body came for 0.05 seconds" in answers[1]["body"]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"tokens": [[1] * 1_000]},
+        {"tokens": [1] * 1_000},
+        {"tokens": [["a"]], "constraints": [1] * 1_000},
+        {"tokens": [["a"]], "labels": [{"a": "b"}] * 1_000},
+        {"tokens": [["a"]], "constraints": [{str(word): "x" for word in range(10_001)}]},
+        {str(name): 1 for name in range(1_000)},
+    ],
+)
+def test_errors_of_a_request_are_not_all_looked_for(request_: dict[str, Any]) -> None:
+    """A megabyte of them took many seconds in which nobody was answered."""
+    with pytest.raises(ValidationError) as caught:
+        ParseRequest.model_validate(request_)
+    assert caught.value.error_count() == 1
+
+
+def test_blank_lines_cost_nearly_nothing(parser: Parser) -> None:
+    engine = Engine(parser)
+
+    def seconds(texts: Sequence[str]) -> float:
+        started = time.process_time()
+        assert sum(1 for _ in engine.cut(texts)) == len(texts)
+        return time.process_time() - started
+
+    lines = ["Hi there, you.\n"] * 200
+    seconds(lines)
+    assert seconds(["\n"] * len(lines)) < seconds(lines) / 4
+    found = [list(piece) for piece in engine.cut(["\n", "Hi there.\n", "", " \n", "Hi.\n"])]
+    assert [bool(sentences) for sentences in found] == [False, True, False, False, True]

@@ -1,8 +1,17 @@
 """What `/api/parse` and `/api/models` take and give, as OpenAPI describes it."""
 
-from typing import Annotated
+from typing import Annotated, Any, TypeVar, cast
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    GetCoreSchemaHandler,
+    model_validator,
+)
+from pydantic_core import CoreSchema
 
 __all__ = [
     "LONGEST_RANKED",
@@ -22,6 +31,12 @@ __all__ = [
 MOST_TREES = 50
 # Words of a sentence whose best trees are listed: longer ones take seconds.
 LONGEST_RANKED = 150
+# Names in an object, of parameters and of words: pydantic tells of every one that is wrong, which
+# for a body of a megabyte of them takes seconds, and nobody is answered meanwhile.
+_MOST_PARAMETERS = 50
+_MOST_WORDS = 10_000
+
+Value = TypeVar("Value")
 
 
 def encodable(text: str) -> str:
@@ -34,7 +49,27 @@ def encodable(text: str) -> str:
     return text
 
 
+def _few_words(value: Any) -> Any:
+    if isinstance(value, dict) and len(value) > _MOST_WORDS:
+        raise ValueError(f"it is about {len(value):,} words, and may be about {_MOST_WORDS:,}")
+    return value
+
+
+class _FailFast:
+    """What `pydantic.FailFast` is, and may stand in a union."""
+
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        schema = cast("dict[str, Any]", handler(source))
+        schema["fail_fast"] = True
+        return cast("CoreSchema", schema)
+
+
 Text = Annotated[str, AfterValidator(encodable)]
+# A list that is read up to the first item that is wrong.
+Many = Annotated[list[Value], _FailFast()]
+ByWord = Annotated[dict[int, Value | None], BeforeValidator(_few_words)]
 
 
 class ParseRequest(BaseModel):
@@ -65,7 +100,7 @@ class ParseRequest(BaseModel):
         ),
     ] = None
     tokens: Annotated[
-        list[list[str]] | None, Field(description="Sentences that are split into words.")
+        Many[Many[str]] | None, Field(description="Sentences that are split into words.")
     ] = None
     marginals: Annotated[
         bool, Field(description="Give the probability of every arc of each sentence.")
@@ -80,7 +115,7 @@ class ParseRequest(BaseModel):
         ),
     ] = None
     constraints: Annotated[
-        list[dict[int, int | None] | None] | None,
+        Many[ByWord[int] | None] | None,
         Field(
             description="An object for each sentence: the head that a word must have, by the "
             "number of the word. Words are numbered from 1; head 0 is the root; null is no "
@@ -88,7 +123,7 @@ class ParseRequest(BaseModel):
         ),
     ] = None
     labels: Annotated[
-        list[dict[int, Text | None] | None] | None,
+        Many[ByWord[Text] | None] | None,
         Field(
             description="An object for each sentence: the relation that a word must have, by the "
             "number of the word; null is no constraint."
@@ -97,6 +132,13 @@ class ParseRequest(BaseModel):
     alternatives: Annotated[
         int, Field(ge=0, le=100, description="How many heads to list for each word.")
     ] = 5
+
+    @model_validator(mode="before")
+    @classmethod
+    def _few_parameters(cls, values: Any) -> Any:
+        if isinstance(values, dict) and len(values) > _MOST_PARAMETERS:
+            raise ValueError(f"the object has {len(values):,} parameters; /docs lists those known")
+        return values
 
     @model_validator(mode="after")
     def _one_of_two(self) -> "ParseRequest":

@@ -19,7 +19,7 @@ _CUBE = 12_000
 _LIST = 30
 _TREE_OF_LIST = 3
 _CUT_AT_ONCE = 1 << 13  # characters of a text that is cut part by part
-_READ_BESIDE = 100  # characters that a text counts for beside its own: empty ones take time, too
+_READ_BESIDE = 100  # characters that a text counts for beside its own: short ones take time, too
 
 
 class Engine:
@@ -49,7 +49,9 @@ class Engine:
         """The sentences of texts, without trees."""
         if not self.parser.has_segmenter:
             return [_split_lines(text) for text in texts]
-        return self.parser.segmenter.segment_texts(texts)
+        # A file may have more blank lines than anything else.
+        filled = iter(self.parser.segmenter.segment_texts([t for t in texts if not _is_blank(t)]))
+        return [[] if _is_blank(text) else next(filled) for text in texts]
 
     def cut(self, texts: Sequence[str]) -> Iterator[Iterable[Sentence | None]]:
         """The sentences of each text, a step at a time: none takes much longer than a batch."""
@@ -66,7 +68,7 @@ class Engine:
                 yield self._cut_long(text)
             else:
                 held.append(text)
-                length += len(text) + _READ_BESIDE
+                length += len(text) + (0 if _is_blank(text) else _READ_BESIDE)
         yield from self.segment(held)
 
     def _cut_long(self, text: str) -> Iterator[Sentence | None]:
@@ -96,6 +98,10 @@ class Engine:
             else:
                 outcomes.append(TaskResult(next(parsed) if task.parse else task.sentence))
         return outcomes
+
+
+def _is_blank(text: str) -> bool:
+    return not text or text.isspace()
 
 
 def _split_lines(text: str) -> list[Sentence]:
