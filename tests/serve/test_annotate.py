@@ -162,7 +162,9 @@ def test_what_cannot_be_written_is_said(client: TestClient, out: Path) -> None:
     decision = {"heads": {"1": 2}, "labels": {}, "state": "done"}
     answer = post(client, 1, decision)
     assert answer.status_code == 500
-    assert answer.json()["detail"] == f"not saved: {out}: No such file or directory"
+    assert answer.json()["detail"] == (
+        f"not saved: {out}: there is no folder {out.parent}; make it first"
+    )
     assert client.get("/api/annotate/1").json()["heads"] == {}
 
 
