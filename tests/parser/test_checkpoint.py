@@ -104,7 +104,7 @@ def test_what_is_no_model(tmp_path: Path) -> None:
     with pytest.raises(ParserError, match=r"none: no such folder; a model is a folder that"):
         load(tmp_path / "none")
     (tmp_path / "file").write_text("")
-    with pytest.raises(ParserError, match="file: no such folder"):
+    with pytest.raises(ParserError, match="file: this is a file; a model is a folder"):
         load(tmp_path / "file")
     with pytest.raises(
         ParserError, match=r"not a model folder: it has no config.toml and no vocab"

@@ -255,9 +255,8 @@ def _check_folder(folder: Path) -> None:
                 f"{folder}: saving was cut short, and the model that was there is now "
                 f"{aside[0]}: give it its name back"
             )
-        raise ParserError(
-            f"{folder}: no such folder; a model is a folder that `treecrf train` writes"
-        )
+        problem = "this is a file" if folder.exists() else "no such folder"
+        raise ParserError(f"{folder}: {problem}; a model is a folder that `treecrf train` writes")
     check_whole(folder)
     if missing == [WEIGHTS] and any(folder.glob(SHARDS)):
         return
