@@ -1,4 +1,4 @@
-"""What the distributions accept: shapes, lengths, values, with errors that name the sentence."""
+"""Validation of the arguments of distributions; errors name the sentence."""
 
 from numbers import Integral
 
@@ -21,7 +21,7 @@ _WHOLE_TYPES = (
 
 
 def check_tensor(name: str, value: object) -> None:
-    """A tensor whose cells lie in memory one by one."""
+    """Require a dense tensor."""
     if not isinstance(value, Tensor):
         raise ValueError(f"{name} must be a torch.Tensor, not {type(value).__name__}")
     if value.layout != torch.strided:
@@ -29,7 +29,7 @@ def check_tensor(name: str, value: object) -> None:
 
 
 def whole_numbers(name: str, values: object) -> Tensor:
-    """The values as a tensor, its integers widened so that comparisons with -1 hold."""
+    """Convert to a tensor, integers to int64 so that comparisons with -1 hold."""
     try:
         tensor = torch.as_tensor(values)
     except (TypeError, ValueError, RuntimeError) as problem:
@@ -39,7 +39,7 @@ def whole_numbers(name: str, values: object) -> Tensor:
 
 
 def check_multiroot(multiroot: object) -> None:
-    """A plain truth value, not constraints that were passed without their name."""
+    """Require a bool, not constraints that were passed without their name."""
     if not isinstance(multiroot, bool):
         raise ValueError(
             f"multiroot must be True or False, not {type(multiroot).__name__}; constraints are "
@@ -48,7 +48,7 @@ def check_multiroot(multiroot: object) -> None:
 
 
 def checked_count(k: int, *, most: int | None = None) -> int:
-    """How many trees are asked for, NumPy's whole numbers among them."""
+    """Validate a number of trees; NumPy integers are accepted."""
     if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
         raise ValueError(f"k must be at least 1, not {k!r}: it is a whole number of trees")
     if most is not None and k > most:
@@ -57,7 +57,7 @@ def checked_count(k: int, *, most: int | None = None) -> int:
 
 
 def check_generator(generator: object) -> None:
-    """Refuse what draws no random numbers, a seed for instance."""
+    """Require a torch.Generator or None, not a seed."""
     if generator is not None and not isinstance(generator, torch.Generator):
         raise ValueError(
             f"generator must be a torch.Generator, not {generator!r}; of a seed one is made with "
@@ -68,7 +68,7 @@ def check_generator(generator: object) -> None:
 def check_shapes(
     arc_scores: Tensor, lengths: Tensor, *, sibling_scores: Tensor | None, allowed: Tensor | None
 ) -> None:
-    """Shapes and types, which cost nothing to check."""
+    """Validate shapes, dtypes and devices, which needs no synchronisation."""
     if arc_scores.dim() != 3 or arc_scores.shape[1] != arc_scores.shape[2]:
         raise ValueError(
             "arc_scores must be [batch, dependent, head] with as many heads as dependents, "
@@ -111,10 +111,10 @@ def check_values(
     best: Tensor,
     multiroot: bool,
 ) -> None:
-    """Lengths that fit and scores that are numbers or -inf, at the price of one synchronisation.
+    """Require lengths that fit and scores that are finite or -inf; costs one synchronisation.
 
-    The scores are as they came; `best [batch, dependent]`, of `masked_and_shifted`, tells whether
-    the arcs make sense. Where something does not, each cell that trees use is looked at.
+    `best [batch, dependent]`, from `masked_and_shifted`, is NaN where an arc score or a length is
+    wrong; only then each cell that trees use is looked at, to name it.
     """
     batch, tokens, _ = arc_scores.shape
     if batch == 0:
@@ -144,7 +144,7 @@ def check_values(
 def check_heads(
     heads: Tensor, lengths: Tensor, *, tokens: int, partial: bool, values: bool
 ) -> None:
-    """A head for each word; -1 for an unannotated one where partial trees make sense."""
+    """Require a head for each word, or -1 for an unannotated one if `partial`."""
     shape = (len(lengths), tokens)
     if heads.shape != shape or heads.dtype != torch.int64:
         raise ValueError(
@@ -173,7 +173,7 @@ def check_heads(
 def check_same_sentences(
     lengths: Tensor, others: Tensor, *, shapes: tuple[torch.Size, torch.Size], values: bool
 ) -> None:
-    """Two distributions over the trees of the same sentences; `shapes` are of their arc scores."""
+    """Require two distributions over the same sentences; `shapes` are those of the arc scores."""
     if shapes[0] != shapes[1]:
         here, there = (list(shape) for shape in shapes)
         raise ValueError(
@@ -193,15 +193,15 @@ def check_same_sentences(
 
 
 def _largest(scores: Tensor) -> Tensor:
-    """The maximum, which is NaN when any score is."""
+    """Maximum; NaN when any score is."""
     if scores.device.type == "cpu" and scores.dtype in (torch.float32, torch.float64):
-        # NumPy's stays in this thread; those of torch would spin on the cores that kernels want.
+        # NumPy stays in this thread; torch's threads would spin on the cores that kernels want.
         return torch.tensor(scores.detach().numpy().max())
     return scores.amax()
 
 
 def _reject_scores(name: str, scores: Tensor) -> None:
-    """Raise for the first NaN or +inf, if the scores that count have one."""
+    """Raise an error for the first NaN or +inf."""
     wrong = scores.isnan() | (scores == float("inf"))
     if not wrong.any():
         return

@@ -1,8 +1,8 @@
-"""What every distribution over trees shares: log Z, marginals, best trees, entropies, draws.
+"""The base of all distributions over trees: log Z, marginals, best trees, entropies, draws.
 
 Inside, arc scores are masked (-inf in each cell that no tree may use) and shifted so that the best
-head of each word scores 0; see `treecrf.ops.masking`. Whatever is a difference of large numbers,
-entropy and the like, is computed in double precision.
+head of each word scores 0; see `treecrf.ops.masking`. Differences of large numbers, such as the
+entropy, are computed in double precision.
 """
 
 from collections.abc import Callable
@@ -21,16 +21,11 @@ from treecrf.struct import arguments
 
 
 class NoTreeError(ValueError):
-    """A tree was asked for and the constraints leave none."""
+    """The constraints leave no tree where one was asked for."""
 
 
 class TreeDistribution:
-    """A distribution over the trees of each sentence of a batch; see the subclasses.
-
-    `arc_scores [batch, dependent, head]`, `lengths [batch]` in words; one word hangs on the root
-    symbol unless `multiroot`; `allowed [batch, dependent, head]` forbids arcs where it is False;
-    `validate=False` saves the synchronisation that looking at values costs on a GPU.
-    """
+    """Distribution over the trees of each sentence of a batch; see the subclasses."""
 
     _family: ClassVar[Family]
     _siblings: Tensor | None = None
@@ -65,9 +60,9 @@ class TreeDistribution:
                 best=best,
                 multiroot=multiroot,
             )
-        else:  # a length that does not fit makes log Z NaN, and must not lead out of memory
+        else:  # a wrong length makes log Z NaN, and must not read out of bounds
             self.lengths = self.lengths.clamp(0, arc_scores.shape[1] - 1)
-        # [batch]; infinite where it is beyond the type, and NaN where scores or lengths are wrong.
+        # [batch]; infinite on overflow, NaN where scores or lengths are wrong.
         self._shift = best.sum(1)
         if self._siblings is not None:
             self._siblings = plain(self._siblings.to(self._arcs.dtype).contiguous())
@@ -100,13 +95,13 @@ class TreeDistribution:
     def score(self, heads: Tensor) -> Tensor:
         """Score `[batch]` of full trees: the sum over their parts; -inf where one is forbidden."""
         heads = self._checked_heads(heads, partial=False)
-        # Always so where values were looked at; else a wrong head must not lead out of memory.
+        # Always true after validation; without it a wrong head must not read out of bounds.
         fits = ((heads >= 0) & (heads <= self.lengths[:, None])).all(1)
         scores = self._scores_of(torch.where(fits[:, None], heads, 0).unsqueeze(1)).squeeze(1)
         return torch.where(fits, scores, float("nan"))
 
     def log_prob(self, heads: Tensor) -> Tensor:
-        """Log-probability `[batch]` of trees; with -1 among the heads, of all trees that fit."""
+        """Log-probability `[batch]` of trees; -1 among the heads sums over all compatible trees."""
         heads = self._checked_heads(heads, partial=True)
         token = torch.arange(heads.shape[1], device=heads.device)
         compatible = (heads < 0)[:, :, None] | (heads[:, :, None] == token)
@@ -115,7 +110,7 @@ class TreeDistribution:
         exists = annotated > NEGATIVE_INFINITY
         total = torch.where(exists, self._relative_log_partition, 0)
         value = torch.where(exists, annotated - total, NEGATIVE_INFINITY)
-        # NaN stays NaN where nobody looked for it.
+        # NaN stays NaN without validation.
         return torch.where(self._shift.isnan(), float("nan"), value)
 
     @property
@@ -208,7 +203,7 @@ class TreeDistribution:
         return cast(Tensor, marginals)
 
     def _part_marginals(self, parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Marginals of arcs and, of the second order, siblings; with a graph if scores have one."""
+        """Marginals of arcs and, in the second order, siblings; differentiable if the scores are."""
         if _differentiable(parts):
             return autograd.marginals(self._family, parts, self.lengths, multiroot=self.multiroot)
         kernels = implementation(self._family, parts[0])
@@ -299,7 +294,7 @@ class TreeDistribution:
         return torch.where(self._is_word, heads, 0).long()
 
     def _require_trees(self, heads: Tensor) -> Tensor:
-        """The heads as they are, or an error that names the first sentence that has no tree."""
+        """Return the heads; raise an error that names the first sentence without a tree."""
         missing = heads[:, 0] < 0
         if self._validate and bool(missing.any()):
             sentence = int(missing.nonzero()[0])
@@ -310,14 +305,14 @@ class TreeDistribution:
         return heads
 
     def _cached(self, name: str, compute: Callable[[], Tensor]) -> Tensor:
-        """A result computed once for each mode that it may be asked for in."""
+        """Compute a result once for each mode of `_cache_key`."""
         key = self._cache_key(name)
         if key not in self._cache:
             self._cache[key] = compute()
         return self._cache[key]
 
     def _cache_key(self, name: str) -> tuple[str, bool, bool]:
-        """One made without a graph never stands in for one with it, nor one of inference mode."""
+        """Key that keeps results with and without a graph, and of inference mode, apart."""
         return name, _differentiable(self._parts), torch.is_inference_mode_enabled()
 
 

@@ -1,4 +1,4 @@
-"""Whether the kernels of a device compute what the reference computes, on a few random trees."""
+"""Comparison of the kernels of a device with the reference, on a few random sentences."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,20 +18,20 @@ _FAMILIES = (ProjectiveTreeCRF, SiblingTreeCRF, NonProjectiveTreeCRF)
 
 @dataclass(frozen=True, slots=True)
 class KernelCheck:
-    """What came of comparing one distribution with the reference."""
+    """Result of comparing one distribution with the reference."""
 
     name: str
     backend: Backend
     difference: float
-    """The largest one, of log Z, marginals and best scores."""
+    """Largest difference in log Z, marginals and best scores."""
     problem: str | None
-    """What went wrong; None where all is well."""
+    """Error or discrepancy in one line; None if the check passed."""
 
 
 def check_kernels(device: torch.device) -> Iterator[KernelCheck]:
-    """Each distribution by the backend that this device would use, beside the reference.
+    """Compare each distribution on the backend of this device with the reference.
 
-    One after the other: kernels that were never used are compiled first, and that takes seconds.
+    Yields one at a time: kernels are compiled on first use, which takes seconds.
     """
     backend = backend_for(device)
     for family in _FAMILIES:
