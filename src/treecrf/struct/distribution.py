@@ -203,7 +203,7 @@ class TreeDistribution:
         return cast(Tensor, marginals)
 
     def _part_marginals(self, parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-        """Marginals of arcs and, in the second order, siblings; differentiable if the scores are."""
+        """Marginals of arcs and, if scored, of siblings; differentiable if the scores are."""
         if _differentiable(parts):
             return autograd.marginals(self._family, parts, self.lengths, multiroot=self.multiroot)
         kernels = implementation(self._family, parts[0])

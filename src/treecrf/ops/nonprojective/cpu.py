@@ -16,17 +16,20 @@ from treecrf.ops.nonprojective import kbest, matrix_tree, moderate, mst, samplin
 from treecrf.ops.nonprojective.widefloat import Flags, Floats, Integers
 from treecrf.ops.numba.threads import run_in_threads
 
+_NONE = np.empty((0, 0, 0))  # marginals that nobody asked for
+
 
 def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`."""
     scores, words = _arrays(arc_scores, lengths)
-    return _tensor(_log_partitions(scores, words, multiroot), arc_scores)
+    return _tensor(_log_partitions(scores, words, multiroot, _NONE), arc_scores)
 
 
 def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
     scores, words = _arrays(arc_scores, lengths)
-    values, probabilities = _log_partitions_and_marginals(scores, words, multiroot)
+    probabilities = np.zeros(scores.shape)
+    values = _log_partitions(scores, words, multiroot, probabilities)
     return _tensor(values, arc_scores), _tensor(probabilities, arc_scores)
 
 
@@ -65,11 +68,10 @@ def sample(
         device=None if generator is None else generator.device,
         generator=generator,
     )
-    if multiroot:
-        values, root_marginals = _log_partitions(scores, words, True), np.zeros((batch, tokens))
-    else:
-        values, probabilities = _log_partitions_and_marginals(scores, words, False)
-        root_marginals = np.ascontiguousarray(probabilities[:, :, 0])
+    probabilities = _NONE if multiroot else np.zeros(scores.shape)
+    values = _log_partitions(scores, words, multiroot, probabilities)
+    # Several roots are drawn with the other heads.
+    root_marginals = np.zeros((batch, tokens)) if multiroot else probabilities[:, :, 0].copy()
     exists = values > -np.inf
     heads = np.zeros((k, batch, tokens), np.int64)
     heads[:, ~exists] = -1
@@ -79,26 +81,16 @@ def sample(
     return torch.from_numpy(heads)
 
 
-def _log_partitions(scores: Floats, words: Integers, multiroot: bool) -> Floats:
+def _log_partitions(scores: Floats, words: Integers, multiroot: bool, marginals: Floats) -> Floats:
+    """log Z `[batch]`; fills `marginals [batch, N, N]`, which holds zeros, unless it is empty."""
     values = np.empty(len(words))
     easy = _are_moderate(scores, words)
-    arguments = (words, multiroot, values)
-    _run(moderate.log_partitions, easy, 0.3 * words**3, _exponentials(scores), *arguments)
-    _run(matrix_tree.log_partitions, ~easy, words**3, scores, *arguments)
+    moderate_cost, wide_cost = (0.6, 4.0) if marginals.size else (0.3, 1.0)
+    arguments = (words, multiroot, values, marginals)
+    kernel: Callable[..., None] = moderate.log_partitions
+    _run(kernel, easy, moderate_cost * words**3, _exponentials(scores), *arguments)
+    _run(matrix_tree.log_partitions, ~easy, wide_cost * words**3, scores, *arguments)
     return values
-
-
-def _log_partitions_and_marginals(
-    scores: Floats, words: Integers, multiroot: bool
-) -> tuple[Floats, Floats]:
-    values, probabilities = np.empty(len(words)), np.zeros(scores.shape)
-    easy = _are_moderate(scores, words)
-    arguments = (words, multiroot, values, probabilities)
-    kernel: Callable[..., None] = moderate.log_partitions_and_marginals
-    _run(kernel, easy, 0.6 * words**3, _exponentials(scores), *arguments)
-    kernel = matrix_tree.log_partitions_and_marginals
-    _run(kernel, ~easy, 4 * words**3, scores, *arguments)
-    return values, probabilities
 
 
 def _arrays(arc_scores: Tensor, lengths: Tensor) -> tuple[Floats, Integers]:
@@ -107,7 +99,7 @@ def _arrays(arc_scores: Tensor, lengths: Tensor) -> tuple[Floats, Integers]:
 
 
 def _tensor(values: Floats, like: Tensor) -> Tensor:
-    """A result as a tensor in the dtype of the scores."""
+    """Convert a result to a tensor in the dtype of the scores."""
     return torch.from_numpy(values.astype(like.detach().numpy().dtype, copy=False))
 
 
@@ -118,7 +110,7 @@ def _are_moderate(scores: Floats, words: Integers) -> Flags:
 
 
 def _exponentials(scores: Floats) -> Floats:
-    """e^score where moderate; other sentences do not look at it."""
+    """e^score of moderate sentences; those of the others are not used."""
     return np.asarray(np.exp(np.minimum(scores, moderate.LIMIT)))
 
 
@@ -128,6 +120,6 @@ def _run(
     costs: npt.NDArray[Any],
     *arguments: npt.NDArray[Any] | bool,
 ) -> None:
-    """Runs a kernel over the chosen sentences; `costs [batch]` are in about nanoseconds."""
+    """Run a kernel over the chosen sentences; `costs [batch]` are in about nanoseconds."""
     indices = np.arange(len(costs)) if chosen is None else np.flatnonzero(chosen)
     run_in_threads(lambda part: kernel(indices[part], *arguments), costs[indices].tolist())

@@ -1,6 +1,6 @@
 """The non-projective family on CUDA: log Z and marginals in one Triton program a sentence.
 
-The elimination of `matrix_tree` in the same wide numbers (see `layout`), forwards for log Z and
+The elimination of `matrix_tree` in the same wide numbers (see `constants`), forwards for log Z and
 then backwards for V(m, h) = d log Z / d w(m, h), with p(h -> m) = w(m, h) V(m, h). Matrices are
 `[sentence, word, word + root]`, mantissas and exponents apart. Spanning trees are found and drawn
 on the CPU.
@@ -13,12 +13,19 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from treecrf.ops.constants import BIAS, LN2_HIGH, LN2_LOW, LOG2_E, MANTISSA_BITS
-from treecrf.ops.nonprojective import layout
-from treecrf.ops.triton import host
+from treecrf.ops import constants
+from treecrf.ops.constants import (
+    BIAS,
+    LN2_HIGH,
+    LN2_LOW,
+    LOG2_E,
+    LOWEST,
+    MANTISSA_BITS,
+    MARKER,
+)
+from treecrf.ops.triton.host import on_host
 
-ZERO = tl.constexpr(layout.ZERO)
-MARKER = tl.constexpr(layout.MARKER)
+ZERO = tl.constexpr(constants.ZERO)
 
 
 @triton.jit
@@ -175,7 +182,7 @@ def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[
     pivots, pivot_exponents = _pivots(mantissas, exponents, lengths)
     value = _log_product(pivots, pivot_exponents, lengths, multiroot)
     V = torch.zeros_like(mantissas)
-    V_exponents = torch.full_like(exponents, layout.ZERO)
+    V_exponents = torch.full_like(exponents, constants.ZERO)
     words = mantissas.shape[1]
     with torch.cuda.device_of(mantissas):
         if mantissas.numel():
@@ -194,41 +201,22 @@ def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[
     return value.to(arc_scores.dtype), probabilities
 
 
-def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
-    """Heads `[batch, N]` of the best tree."""
-    return host.argmax("nonprojective", arc_scores, lengths, multiroot=multiroot)
-
-
-def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
-    """Heads `[batch, k, N]` of the k best trees, best first."""
-    return host.topk("nonprojective", (arc_scores,), lengths, k, multiroot=multiroot)
-
-
-def sample(
-    arc_scores: Tensor,
-    lengths: Tensor,
-    k: int,
-    *,
-    multiroot: bool,
-    generator: torch.Generator | None,
-) -> Tensor:
-    """Heads `[k, batch, N]` of k trees drawn from the distribution."""
-    return host.sample(
-        "nonprojective", (arc_scores,), lengths, k, multiroot=multiroot, generator=generator
-    )
+argmax = on_host("nonprojective", "argmax")
+topk = on_host("nonprojective", "topk")
+sample = on_host("nonprojective", "sample")
 
 
 def _weights(arc_scores: Tensor, multiroot: bool) -> tuple[Tensor, Tensor]:
     """e^score, `[sentence, word, word + root]`: mantissas and exponents."""
     scores = torch.cat([arc_scores[:, 1:, 1:], arc_scores[:, 1:, :1]], 2).double()
     is_zero = ~(scores > -torch.inf)
-    scores = scores.clamp(min=layout.LOWEST / LOG2_E)
+    scores = scores.clamp(min=LOWEST / LOG2_E)
     exponents = (scores * LOG2_E).round()
     rest = scores - exponents * LN2_HIGH - exponents * LN2_LOW
     mantissas = torch.where(is_zero, 0, rest.exp())
-    exponents = torch.where(is_zero, layout.ZERO, exponents.long())
+    exponents = torch.where(is_zero, constants.ZERO, exponents.long())
     if not multiroot:
-        exponents[:, :, -1] += layout.MARKER
+        exponents[:, :, -1] += MARKER
     return mantissas, exponents
 
 
@@ -253,9 +241,9 @@ def _tile(words: int) -> dict[str, int]:
 
 def _log_product(pivots: Tensor, exponents: Tensor, lengths: Tensor, multiroot: bool) -> Tensor:
     """log Z `[sentence]` of the D(v), -inf when there is no tree."""
-    has_marker = exponents < layout.MARKER // 2
+    has_marker = exponents < MARKER // 2
     order = torch.zeros_like(lengths) if multiroot else lengths.clamp(max=1)
     exists = (pivots > 0).all(1) & (has_marker.sum(1) == order)
-    exponents = torch.where(has_marker, exponents - layout.MARKER, exponents)
+    exponents = torch.where(has_marker, exponents - MARKER, exponents)
     logarithms = pivots.clamp(min=1).log() + exponents.double() * math.log(2)
     return torch.where(exists, logarithms.sum(1), -torch.inf)

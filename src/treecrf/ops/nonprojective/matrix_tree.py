@@ -20,7 +20,7 @@ Matrices are `[dependent, head]` over words counted from 0, with the root symbol
 
 import numpy as np
 
-from treecrf.ops.nonprojective.layout import MARKER, ZERO
+from treecrf.ops.constants import MARKER, ZERO
 from treecrf.ops.nonprojective.widefloat import (
     Floats,
     Integers,
@@ -101,18 +101,6 @@ def log_weight(mantissa: float, exponent: int, order: int, multiroot: bool) -> f
     if mantissa == 0.0 or order != (0 if multiroot else 1):
         return -np.inf
     return logarithm(mantissa, exponent)
-
-
-@kernel
-def log_partitions(
-    sentences: Integers, arc_scores: Floats, lengths: Integers, multiroot: bool, values: Floats
-) -> None:
-    """Fills `values [batch]` with log Z of these sentences, from scores `[batch, N, N]`."""
-    for sentence in sentences:
-        words = lengths[sentence]
-        weights, exponents = load_weights(arc_scores[sentence], words, multiroot)
-        product, exponent, order = eliminate(weights, exponents, words, words, False)
-        values[sentence] = log_weight(product, exponent, order, multiroot)
 
 
 @compiled
@@ -232,7 +220,7 @@ def fill_shares(
 
 
 @kernel
-def log_partitions_and_marginals(
+def log_partitions(
     sentences: Integers,
     arc_scores: Floats,
     lengths: Integers,
@@ -240,10 +228,17 @@ def log_partitions_and_marginals(
     values: Floats,
     marginals: Floats,
 ) -> None:
-    """Fills `values [batch]` and `marginals [batch, N, N]`, which holds zeros."""
+    """Fill `values [batch]` with log Z, from scores `[batch, N, N]`.
+
+    Fills `marginals [batch, N, N]`, which holds zeros, unless it is empty.
+    """
     for sentence in sentences:
         words = lengths[sentence]
         weights, exponents = load_weights(arc_scores[sentence], words, multiroot)
+        if marginals.size == 0:
+            product, exponent, order = eliminate(weights, exponents, words, words, False)
+            values[sentence] = log_weight(product, exponent, order, multiroot)
+            continue
         levels = 0
         while 1 << levels < words:
             levels += 1

@@ -1,7 +1,7 @@
 """The elimination of `matrix_tree` in ordinary floating point, for scores that allow it.
 
-Most sentences are like this: every arc exists and no score is extreme. Then each intermediate
-weight is within the range of a float, and the marginals come from the elimination backwards:
+Most sentences allow it: every arc exists and no score is extreme. Then each intermediate weight
+is within the range of a float, and the marginals come from the elimination backwards:
 
     V(m, h) = d log Z / d w(m, h)        p(h -> m) = w(m, h) V(m, h)
 
@@ -86,18 +86,6 @@ def load(exponentials: Floats, words: int) -> Floats:
 
 @kernel
 def log_partitions(
-    sentences: Integers, exponentials: Floats, lengths: Integers, multiroot: bool, values: Floats
-) -> None:
-    """Fills `values [batch]` with log Z of these sentences, from e^score `[batch, N, N]`."""
-    root_share = 1.0 if multiroot else 0.0
-    for sentence in sentences:
-        words = lengths[sentence]
-        weights = load(exponentials[sentence], words)
-        values[sentence] = eliminate_all(weights, np.empty(words), root_share)
-
-
-@kernel
-def log_partitions_and_marginals(
     sentences: Integers,
     exponentials: Floats,
     lengths: Integers,
@@ -105,12 +93,17 @@ def log_partitions_and_marginals(
     values: Floats,
     marginals: Floats,
 ) -> None:
-    """Fills `values [batch]` and `marginals [batch, N, N]`, which holds zeros."""
+    """Fill `values [batch]` with log Z, from e^score `[batch, N, N]`.
+
+    Fills `marginals [batch, N, N]`, which holds zeros, unless it is empty.
+    """
     root_share = 1.0 if multiroot else 0.0
     for sentence in sentences:
         words = lengths[sentence]
         weights, pivots = load(exponentials[sentence], words), np.empty(words)
         values[sentence] = eliminate_all(weights, pivots, root_share)
+        if marginals.size == 0:
+            continue
         V = derivatives(weights, pivots, root_share)
         for word in range(words):
             row, w = V[word], exponentials[sentence, word + 1]

@@ -13,7 +13,7 @@ stream of its own, so the trees do not depend on threads.
 import numpy as np
 import numpy.typing as npt
 
-from treecrf.ops.nonprojective.layout import ZERO
+from treecrf.ops.constants import ZERO
 from treecrf.ops.nonprojective.matrix_tree import (
     eliminate,
     fill_shares,

@@ -1,8 +1,8 @@
 """Numbers far beyond the range of a float: mantissa times a power of two, for Numba kernels.
 
-A number is laid out as in `layout`, so that weights of e^10000 and e^-10000 meet without overflow
-and keep all their digits. A sum of numbers whose exponents lie far apart is the
-larger one, which also gives leading-order arithmetic in a formal t -> 0.
+Laid out as in `ops.constants`, weights of e^10000 and e^-10000 meet without overflow and keep all
+their digits. A sum of numbers whose exponents lie far apart is the larger one, which also gives
+leading-order arithmetic in a formal t -> 0.
 """
 
 import math
@@ -10,8 +10,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from treecrf.ops.constants import BIAS, LN2_HIGH, LN2_LOW, LOG2_E, MANTISSA_BITS
-from treecrf.ops.nonprojective.layout import LOWEST, ZERO
+from treecrf.ops.constants import BIAS, LN2_HIGH, LN2_LOW, LOG2_E, LOWEST, MANTISSA_BITS, ZERO
 from treecrf.ops.numba.compiling import compiled, inlined, relaxed
 
 Floats = npt.NDArray[np.float64]
@@ -38,7 +37,7 @@ def exponential(score: float) -> tuple[float, int]:
 
 @compiled
 def logarithm(mantissa: float, exponent: int) -> float:
-    """Natural logarithm of a number that is not 0 and has no power of t."""
+    """Natural logarithm of a number other than 0, without a power of t."""
     return math.log(mantissa) + (exponent * LN2_LOW + exponent * LN2_HIGH)
 
 
@@ -54,7 +53,7 @@ def normalised(mantissa: float, exponent: int) -> tuple[float, int]:
 
 @compiled
 def normalise(mantissas: Floats, exponents: Integers) -> None:
-    """Normalises every number in place."""
+    """Normalise every number in place."""
     for index in range(mantissas.shape[0]):
         mantissas[index], exponents[index] = normalised(mantissas[index], exponents[index])
 

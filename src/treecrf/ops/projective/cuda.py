@@ -17,8 +17,8 @@ from treecrf.ops.projective.kernels import (
     inside,
     outside,
 )
-from treecrf.ops.triton import host
 from treecrf.ops.triton.fused import backtrack_block, barrier_counters, launches, options
+from treecrf.ops.triton.host import on_host
 from treecrf.ops.triton.shapes import work_shape
 
 
@@ -64,35 +64,8 @@ def argmax(
     return heads
 
 
-def topk(
-    arc_scores: Tensor,
-    lengths: Tensor,
-    k: int,
-    sibling_scores: Tensor | None = None,
-    *,
-    multiroot: bool,
-) -> Tensor:
-    """Heads `[batch, k, N]` of the k best trees, best first; computed on the host."""
-    parts = _parts(arc_scores, sibling_scores)
-    return host.topk("projective", parts, lengths, k, multiroot=multiroot)
-
-
-def sample(
-    arc_scores: Tensor,
-    lengths: Tensor,
-    k: int,
-    sibling_scores: Tensor | None = None,
-    *,
-    multiroot: bool,
-    generator: torch.Generator | None,
-) -> Tensor:
-    """Heads `[k, batch, N]` of k trees drawn from the distribution; computed on the host."""
-    parts = _parts(arc_scores, sibling_scores)
-    return host.sample("projective", parts, lengths, k, multiroot=multiroot, generator=generator)
-
-
-def _parts(arc_scores: Tensor, sibling_scores: Tensor | None) -> tuple[Tensor, ...]:
-    return (arc_scores,) if sibling_scores is None else (arc_scores, sibling_scores)
+topk = on_host("projective", "topk")
+sample = on_host("projective", "sample")
 
 
 def _run_inside(
