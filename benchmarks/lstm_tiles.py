@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from benchmarks.timing import finish, median_ms
+from treecrf.nn.lstm.fused import PackedSteps, packed_steps
 from treecrf.nn.lstm.tiles import Share, Tile, chosen_tiles, share_out
-from treecrf.nn.packing import PackedSteps, packed_steps
 
 # Relative to the norm: products have 10 bits, and errors go through all steps and layers.
 TOLERANCE = 1e-2

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor, nn
 
-from treecrf.nn.int8.forms import ByteForm
+from treecrf.nn.int8.affine import ByteForm
 from treecrf.nn.int8.linear import ByteProduct
 
 __all__ = ["BiaffineArcs", "BiaffineLabels", "TriaffineSiblings", "with_one"]

@@ -7,9 +7,8 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from treecrf.nn.dropout import SharedDropout, random_mask
-from treecrf.nn.lstm.fused import can_fuse, fused_lstm
+from treecrf.nn.lstm.fused import PackedSteps, can_fuse, fused_lstm, packed_steps
 from treecrf.nn.lstm.stepwise import stepwise_lstm
-from treecrf.nn.packing import PackedSteps, packed_steps
 from treecrf.threads import run_sized
 
 __all__ = ["BiLSTM", "initialise_lstm", "lstm_weights"]

@@ -7,8 +7,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
 from treecrf.nn.bilstm import initialise_lstm, lstm_weights
-from treecrf.nn.lstm.fused import can_fuse, fused_lstm
-from treecrf.nn.packing import last_states, packed_steps
+from treecrf.nn.lstm.fused import can_fuse, fused_lstm, last_states, packed_steps
 from treecrf.threads import run_sized
 
 __all__ = ["CharLSTM", "WordEmbedding"]

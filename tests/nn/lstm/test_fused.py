@@ -13,10 +13,15 @@ from torch.nn.utils.rnn import PackedSequence, pack_sequence
 from treecrf.nn.bilstm import BiLSTM, lstm_weights
 from treecrf.nn.embedding import CharLSTM
 from treecrf.nn.lstm import tiles
-from treecrf.nn.lstm.fused import can_fuse, fused_lstm, use_fused_lstm
+from treecrf.nn.lstm.fused import (
+    can_fuse,
+    fused_lstm,
+    last_states,
+    packed_steps,
+    use_fused_lstm,
+)
 from treecrf.nn.lstm.stepwise import stepwise_lstm
 from treecrf.nn.lstm.tiles import Share, Tile, chosen_tiles, fit_memory, share_out, use_tiles
-from treecrf.nn.packing import last_states, packed_steps
 from treecrf.nn.precision import FAST, product_precision, set_product_precision
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")

@@ -1,35 +1,53 @@
-"""A bidirectional layer of `nn.LSTM` on packed tokens whose steps are one launch on a GPU.
+"""A bidirectional layer of `nn.LSTM` on packed tokens, all steps in one launch on a GPU.
 
-cuDNN is given a step at a time by the host, and a GPU waits for it; see docs/performance.md.
+The host launches cuDNN step by step, and the GPU waits for it; see docs/performance.md.
 """
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from treecrf.nn.lstm.tiles import Tile, chosen_tiles
-from treecrf.nn.packing import PackedSteps
 from treecrf.nn.precision import FAST, product_precision
 from treecrf.ops.backend import obstacle
 
-__all__ = ["can_fuse", "fused_lstm", "use_fused_lstm"]
+__all__ = [
+    "PackedSteps",
+    "can_fuse",
+    "fused_lstm",
+    "last_states",
+    "packed_steps",
+    "use_fused_lstm",
+]
 
-# Nothing larger was measured; the more units, the less the library waits for the host.
+# Larger layers were not measured; the more units, the less cuDNN waits for the host.
 _MOST_UNITS = 512
 
 _chosen: ContextVar[bool | None] = ContextVar("treecrf_fused_lstm", default=None)
+
+
+@dataclass(frozen=True)
+class PackedSteps:
+    """Packing of tokens, on the device: step after step, the longest sentence first."""
+
+    steps: int
+    sentences: int
+    table: Tensor  # the first token of each step, then the length of each sentence
+    last: Tensor  # [sentence * direction], rows of outputs seen as `[token * direction, unit]`
 
 
 @contextmanager
 def use_fused_lstm(wanted: bool) -> Iterator[None]:
     """Use the fused layer inside the `with` block wherever it can run, or nowhere.
 
-    Without this it runs on GPUs alone; where it is wanted, in Triton's interpreter as well.
+    By default it runs on GPUs only, and not in Triton's interpreter.
     """
     token = _chosen.set(wanted)
     try:
@@ -39,20 +57,36 @@ def use_fused_lstm(wanted: bool) -> Iterator[None]:
 
 
 def can_fuse(tokens: Tensor, size: int) -> bool:
-    """Whether a layer with so many units a direction reads these tokens with the fused kernels."""
+    """Whether the fused kernels can run a layer of `size` units a direction on these tokens."""
     wanted = _chosen.get()
     if wanted is None:
         wanted = tokens.is_cuda
     if not wanted or tokens.dtype != torch.float32 or not len(tokens) or size > _MOST_UNITS:
         return False
-    if torch.is_autocast_enabled(tokens.device.type):  # to a precision that the kernels do not have
+    if torch.is_autocast_enabled(tokens.device.type):  # the kernels compute in float32 only
         return False
     if obstacle("triton", tokens.device) is not None:
         return False
-    # Before Ampere there are no products of the precision that tensor cores have here.
+    # Tensor cores have TF32 from Ampere on.
     return not tokens.is_cuda or (
         torch.version.hip is None and torch.cuda.get_device_capability(tokens.device) >= (8, 0)
     )
+
+
+def packed_steps(batch_sizes: Tensor, device: torch.device) -> PackedSteps:
+    """Make the packing from the number of sentences alive at each step, a tensor on the host."""
+    sizes = batch_sizes.numpy()
+    steps, sentences = len(sizes), int(sizes[0])
+    first = np.cumsum(sizes) - sizes
+    sentence = np.arange(sentences)
+    # A sentence is as long as there are steps with more sentences than those before it.
+    lengths = steps - np.searchsorted(sizes[::-1], sentence, side="right")
+    last = np.stack((2 * (first[lengths - 1] + sentence), 2 * sentence + 1), 1)
+    flat = torch.from_numpy(np.concatenate((first, lengths, last.ravel()), dtype=np.int32))
+    if device.type == "cuda":
+        flat = flat.pin_memory()
+    pieces = flat.to(device, non_blocking=True).split((steps + sentences, 2 * sentences))
+    return PackedSteps(steps, sentences, *pieces)
 
 
 def fused_lstm(
@@ -74,8 +108,14 @@ def fused_lstm(
     return _run(tokens, steps, weights, masks=state_masks, keep=False).outputs
 
 
+def last_states(outputs: Tensor, steps: PackedSteps) -> Tensor:
+    """Last output of each direction in each sentence, `[sentence, 2 * unit]`."""
+    by_direction = outputs.view(-1, outputs.shape[1] // 2)
+    return by_direction.index_select(0, steps.last).view(steps.sentences, -1)
+
+
 class _Pass(NamedTuple):
-    """What the forward pass computes, and the tile and precision of the backward pass."""
+    """Results of the forward pass, and the tile and precision of the backward pass."""
 
     outputs: Tensor  # [token, 2 * unit]
     states: Tensor  # the same, masked: what the next step reads
@@ -94,14 +134,14 @@ def _run(
     masks: Tensor | None,
     keep: bool,
 ) -> _Pass:
-    """Products of all inputs by the library, then all steps; gates have values if they are kept."""
+    """Multiply all inputs by cuBLAS, then run all steps; `keep` stores the values of the gates."""
     from treecrf.nn.lstm.kernels import run_forward
 
     size = weights[1].shape[1]
     gates = tokens.new_empty(2, len(tokens), 4 * size)
     for ours, (of_input, _, *biases) in zip(gates, (weights[:4], weights[4:]), strict=True):
         torch.addmm(biases[0] + biases[1], tokens, of_input.t(), out=ours)
-    # As precise as the library's products are meant to be.
+    # The precision that torch multiplies with.
     precision = "tf32" if product_precision() == FAST else "ieee"
     forward, backward = chosen_tiles(steps.sentences, size, tokens.device)
     outputs = tokens.new_empty(len(tokens), 2 * size)
@@ -130,7 +170,7 @@ def _run(
 
 
 class _FusedLSTM(torch.autograd.Function):
-    """The gradients of the weights and inputs are products again, of the gradients of all gates."""
+    """Gradients of weights and inputs are matrix products with the gradients of all gates."""
 
     @staticmethod
     def forward(ctx, tokens, steps, masks, *weights):  # type: ignore[no-untyped-def]
@@ -149,7 +189,7 @@ class _FusedLSTM(torch.autograd.Function):
         tokens, masks, states, gates, cells, recurrent, *of_input = ctx.saved_tensors
         gate_gradients, states_before = run_backward(
             gates,
-            # That way round its kernel reads along rows.
+            # Transposed, the kernel reads it along rows.
             recurrent.transpose(1, 2).contiguous(),
             ctx.steps,
             masks=masks,
@@ -166,7 +206,7 @@ class _FusedLSTM(torch.autograd.Function):
         if not any(ctx.needs_input_grad[3:]):
             return (token_gradients, None, None, *[None] * 8)
         of_state = gate_gradients.transpose(1, 2) @ states_before
-        # Each bias has numbers of its own, for a gradient may be scaled where it is.
+        # A copy for each bias: gradients may be scaled in place.
         biases = gate_gradients.sum(1).repeat(2, 1)
         return (
             token_gradients,

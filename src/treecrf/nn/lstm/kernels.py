@@ -5,8 +5,8 @@ units of the state, and wait for each other after every step. Tokens are packed 
 after step, the longest sentence first, so that the tokens of a step lie side by side. The gates are
 those of `nn.LSTM`: i, f, g, o, with a state h and a cell c of H units.
 
-What a kernel knows of the packing is a table of integers: the first token of each step, then the
-length of each sentence.
+A kernel gets the packing as a table of integers: the first token of each step, then the length of
+each sentence.
 """
 
 from typing import Any
@@ -16,8 +16,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from treecrf.nn.lstm.fused import PackedSteps
 from treecrf.nn.lstm.tiles import Share, Tile, share_out
-from treecrf.nn.packing import PackedSteps
 from treecrf.ops.triton.fused import INTERPRETED, read_counter, team_options
 
 __all__ = ["run_backward", "run_forward"]
@@ -34,7 +34,7 @@ def forward(
     WAIT: tl.constexpr, CACHE: tl.constexpr,
     SENTENCES: tl.constexpr, UNITS: tl.constexpr, DEPTH: tl.constexpr,
 ):  # fmt: skip
-    """Fills `outputs [token, direction * unit]` and `cells [direction, token, unit]`.
+    """Fill `outputs [token, direction * unit]` and `cells [direction, token, unit]`.
 
     `gates [direction, token, gate * unit]` are products of the inputs; with KEEP the values of the
     gates take their place. `recurrent` is `[direction, gate * unit, unit]`. The next step reads
@@ -69,7 +69,7 @@ def forward(
                 written = here[:, None] & inside
                 place = sentence[:, None] * H + unit[None, :]
                 gate = gates + token * (4 * H) + sentence[:, None] * (4 * H) + unit[None, :]
-                # Asked for before the products, which take as long as these are on their way.
+                # Loaded before the products, which hide the latency.
                 x_i = tl.load(gate, written, 0.0)
                 x_f = tl.load(gate + H, written, 0.0)
                 x_g = tl.load(gate + 2 * H, written, 0.0)
@@ -112,7 +112,7 @@ def forward(
                     tl.store(outputs + token * (2 * H) + h_place, output, written)
                 if block + team >= tl.cdiv(H, UNITS):
                     _arrive(counters, WAIT)
-                # What no other program reads is written while those come.
+                # Results that no other program reads are written while the others arrive.
                 if MASKED:
                     tl.store(outputs + token * (2 * H) + h_place, output, written)
                 tl.store(cells + token * H + place, c, written)
@@ -135,7 +135,7 @@ def backward(
     WAIT: tl.constexpr, CACHE: tl.constexpr,
     SENTENCES: tl.constexpr, UNITS: tl.constexpr, DEPTH: tl.constexpr,
 ):  # fmt: skip
-    """Fills `gate_gradients`, and `states_before [direction, token, unit]` with what a token read.
+    """Fill `gate_gradients`, and `states_before [direction, token, unit]` with the states read.
 
     That is h of the step before, masked where it was; `states` and `masks` are those of `forward`.
     `gates` are values here, and `recurrent` is `[direction, unit, gate * unit]`: that way round a
@@ -223,7 +223,7 @@ def backward(
 
 @triton.jit
 def _arrive(counter, WAIT: tl.constexpr):
-    """Tell the team that what this program wrote can be read."""
+    """Tell the team that the results of this program can be read."""
     tl.debug_barrier()
     if WAIT:
         tl.atomic_add(counter, 1, sem="release", scope="gpu")
@@ -231,7 +231,7 @@ def _arrive(counter, WAIT: tl.constexpr):
 
 @triton.jit
 def _wait(counter, rounds, team, WAIT: tl.constexpr):
-    """Until every program of the team has arrived `rounds` times."""
+    """Wait until every program of the team has arrived `rounds` times."""
     if WAIT:
         while read_counter(counter) < rounds * team:
             pass
@@ -240,7 +240,7 @@ def _wait(counter, rounds, team, WAIT: tl.constexpr):
 
 @triton.jit
 def _first_token(table, time, longest):
-    """That of a step, if it is one."""
+    """First token of a step; 0 if there is no such step."""
     return tl.load(table + time, (time >= 0) & (time < longest), 0).to(tl.int64)
 
 
@@ -262,7 +262,7 @@ def run_forward(
     keep: bool,
     precision: str,
 ) -> None:
-    """See `forward`; without masks, the states are the outputs."""
+    """Launch `forward`; without masks, the states are the outputs."""
     size = cells.shape[2]
     share = share_out(tile, steps.sentences, size, gates.device)
     with torch.cuda.device_of(gates):
@@ -289,7 +289,7 @@ def run_backward(
     tile: Tile,
     precision: str,
 ) -> tuple[Tensor, Tensor]:
-    """`gate_gradients` and `states_before`; see `backward`."""
+    """Launch `backward`; returns `gate_gradients` and `states_before`."""
     size = cells.shape[2]
     share = share_out(tile, steps.sentences, size, gates.device)
     gate_gradients, states_before = torch.empty_like(gates), torch.empty_like(cells)
@@ -308,14 +308,14 @@ def run_backward(
 
 
 def _counters(table: Tensor, share: Share) -> Tensor:
-    """One for each team, which a program that is alone does not use."""
+    """A barrier counter for each team; a single program does not use it."""
     return table.new_zeros(2 * share.teams) if share.team > 1 else table
 
 
 def _launches(steps: int, share: Share) -> list[tuple[int, int]]:
-    """The first and last step of each launch: one for all, but in the interpreter.
+    """First and last step of each launch: one launch, except in the interpreter.
 
-    It runs programs one after the other; there a launch a step stands in for the waiting.
+    It runs programs one after the other, so there each step is a launch instead of a barrier.
     """
     if INTERPRETED and share.team > 1:
         return [(step, step) for step in range(steps)]
@@ -323,7 +323,7 @@ def _launches(steps: int, share: Share) -> list[tuple[int, int]]:
 
 
 def _options(tile: Tile, share: Share) -> dict[str, Any]:
-    """The compile-time arguments and launch options of both kernels."""
+    """Compile-time arguments and launch options of both kernels."""
     return team_options(share.team) | {
         "SENTENCES": tile.sentences,
         "UNITS": tile.units,

@@ -9,7 +9,7 @@ from treecrf.ops.backend import Family, host_module
 
 
 def on_host(family: Family, operation: str) -> Callable[..., Tensor]:
-    """Make a function that copies its tensors to the host, computes there, and copies the heads back.
+    """Make a function that copies its tensors to the host, and the heads it finds there back.
 
     It has the signature of the operation in the other backends.
     """

@@ -41,7 +41,7 @@ class ByteForm:
 
     def __call__(self, vectors: Tensor, others: Tensor) -> Tensor:
         """Outputs `[group, x, y, column]` of x `[group, x, feature]` and y `[group, y, row]`."""
-        from treecrf.nn.int8.forms_kernel import apply_forms
+        from treecrf.nn.int8.affine_kernel import apply_forms
 
         groups, each, _ = vectors.shape
         given, against = (
