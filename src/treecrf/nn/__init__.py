@@ -1,1 +1,1 @@
-"""The neural modules that parsers are made of."""
+"""Neural modules of parsers and segmenters."""

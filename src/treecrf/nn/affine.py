@@ -1,4 +1,4 @@
-"""Scores of pairs and triples of tokens: biaffine and triaffine forms."""
+"""Biaffine and triaffine scores of pairs and triples of tokens."""
 
 import torch
 from torch import Tensor, nn
@@ -9,20 +9,19 @@ from treecrf.nn.int8.linear import ByteProduct
 __all__ = ["BiaffineArcs", "BiaffineLabels", "TriaffineSiblings", "with_one"]
 
 
-# What is computed on the way to a score is as many times larger as a vector has features. So it is
-# done in pieces: on a CPU of so many rows as stay in its cache, elsewhere of as many as fit in a
-# quarter of a gigabyte.
+# Intermediate results are larger than the scores by the number of features, so they are computed in
+# pieces: rows that stay in the cache of a CPU, or that fit into a quarter of a gigabyte elsewhere.
 _CACHED_ROWS = 64
 _CELLS = 1 << 26
 
 
 def with_one(vectors: Tensor) -> Tensor:
-    """The vectors with a 1 after the last feature, which makes a linear form affine."""
+    """Append a 1 to each vector, which makes a linear form affine."""
     return torch.cat((vectors, vectors.new_ones(*vectors.shape[:-1], 1)), -1)
 
 
 def _joined(pieces: list[Tensor]) -> Tensor:
-    """The rows of all pieces; a single one is not copied."""
+    """Concatenate the rows of all pieces; a single one is not copied."""
     return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
 
 
@@ -35,7 +34,7 @@ class BiaffineArcs(nn.Module):
         self.rounded: ByteProduct | None = None
 
     def use_bytes(self) -> None:
-        """Multiply bytes from now on: for a CPU, without gradients."""
+        """Multiply int8 from now on, on the CPU and without gradients."""
         self.rounded = ByteProduct(self.weight[:-1].T, self.weight[-1])
 
     def forward(self, dependents: Tensor, heads: Tensor) -> Tensor:
@@ -58,7 +57,7 @@ class BiaffineLabels(nn.Module):
         self.rounded: ByteForm | None = None
 
     def use_bytes(self) -> None:
-        """Multiply bytes from now on: for a CPU, without gradients."""
+        """Multiply int8 from now on, on the CPU and without gradients."""
         self.rounded = ByteForm(self.weight[..., :-1], self.weight[..., -1])
 
     def forward(self, dependents: Tensor, heads: Tensor) -> Tensor:
@@ -82,17 +81,16 @@ class TriaffineSiblings(nn.Module):
 
     def __init__(self, size: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(
-            torch.zeros(size, size + 1, size + 1)
-        )  # [head, sibling, dependent]
+        # [head, sibling, dependent]
+        self.weight = nn.Parameter(torch.zeros(size, size + 1, size + 1))
         self.rounded: ByteForm | None = None
 
     def use_bytes(self) -> None:
-        """Multiply bytes from now on: for a CPU, without gradients."""
+        """Multiply int8 from now on, on the CPU and without gradients."""
         self.rounded = ByteForm(self.weight.permute(2, 1, 0))
 
     def pairs(self, heads: Tensor, siblings: Tensor) -> Tensor:
-        """What a head and a sibling leave of the form, `[batch, head, sibling, feature + 1]`.
+        """Partial form of each head and sibling, `[batch, head, sibling, feature + 1]`.
 
         The dot product of `pairs[i, k]` and `[m_j; 1]` is s(i, k, j).
         """

@@ -1,4 +1,4 @@
-"""A BiLSTM over packed sentences, with dropout that costs no loop over time steps on a GPU."""
+"""BiLSTM over packed sentences; its recurrent dropout needs no loop over steps on a GPU."""
 
 from functools import partial
 
@@ -15,16 +15,16 @@ __all__ = ["BiLSTM", "initialise_lstm", "lstm_weights"]
 
 
 class BiLSTM(nn.Module):
-    """Layers of a bidirectional LSTM; tokens are packed: the first of every sentence come first.
+    """Bidirectional LSTM over packed tokens: the first token of every sentence comes first.
 
     Args:
-        inputs: features of a token.
-        size: units of a layer, each direction.
-        layers: how many there are.
-        dropout: of what a layer puts out; one mask a sentence.
-        recurrent_dropout: of the state that a step reads of the one before.
-        mask_sentences: whether that has one mask a sentence, and not one for the whole batch.
-        input_dropout: of what the first layer reads; one mask a sentence.
+        inputs: Features of a token.
+        size: Units of a layer, each direction.
+        layers: Number of layers.
+        dropout: Rate for the outputs of a layer; one mask a sentence.
+        recurrent_dropout: Rate for the state that a step reads.
+        mask_sentences: One recurrent mask a sentence instead of one for the whole batch.
+        input_dropout: Rate for the inputs of the first layer; one mask a sentence.
     """
 
     def __init__(
@@ -52,7 +52,10 @@ class BiLSTM(nn.Module):
             initialise_lstm(layer)
 
     def forward(self, tokens: Tensor, batch_sizes: Tensor, sentence: Tensor) -> Tensor:
-        """Tokens `[token, feature]`, sentences alive at each step, the sentence of each token."""
+        """Outputs `[token, 2 * size]` of tokens `[token, feature]`.
+
+        `batch_sizes` are the sentences alive at each step, `sentence` that of each token.
+        """
         read = partial(self._read, tokens, batch_sizes, sentence)
         if tokens.is_cuda or torch.is_grad_enabled():
             return read()
@@ -62,7 +65,7 @@ class BiLSTM(nn.Module):
     def _read(self, tokens: Tensor, batch_sizes: Tensor, sentence: Tensor) -> Tensor:
         sentences = int(batch_sizes[0])
         tokens = self.before(tokens, sentence, sentences)
-        # Masks of all layers are drawn together: a GPU would wait for the host to ask for each.
+        # One draw for the masks of all layers: fewer launches on a GPU.
         kept = self.between.masks(tokens, sentence, (len(self.layers), sentences, 2 * self.size))
         masks = self._state_masks(tokens, sentences)
         if can_fuse(tokens, self.size):
@@ -90,8 +93,7 @@ def _read_fused(
     weights = lstm_weights(layer)
     if masks is None or masks.dim() == 3:
         return fused_lstm(tokens, steps, weights, state_masks=masks)
-    # One mask of the state for the whole batch is the same as columns of the recurrent weights set
-    # to zero, so that no step has to be masked.
+    # One mask for the whole batch masks columns of the recurrent weights: no step need be masked.
     weights[1], weights[5] = weights[1] * masks[0], weights[5] * masks[1]
     return fused_lstm(tokens, steps, weights)
 
@@ -125,15 +127,15 @@ def _read_by_library(
 
 
 def lstm_weights(layer: nn.Module) -> list[Tensor]:
-    """Those of each direction: of the input, of the state, and the biases of both."""
+    """Weights of each direction: of the input, of the state, and the biases of both."""
     assert isinstance(layer, nn.LSTM)
     return [weights for direction in layer.all_weights for weights in direction]
 
 
 class _MaskedWeights(torch.autograd.Function):
-    """Weights with the columns of recurrent ones masked, as the GPU's library has them in memory.
+    """Weights with masked recurrent columns, in one piece, matrices before biases, as in cuDNN.
 
-    That is in one piece, matrices before biases; others it would copy one by one.
+    Otherwise cuDNN would copy them one by one.
     """
 
     PLACES = (0, 1, 4, 5, 2, 3, 6, 7)

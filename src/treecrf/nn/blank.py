@@ -1,4 +1,4 @@
-"""Modules made to be loaded: their weights have shapes, and no numbers yet."""
+"""Modules without initialised weights, to be loaded from a file."""
 
 import math
 import os
@@ -11,7 +11,7 @@ from torch.overrides import TorchFunctionMode
 
 __all__ = ["TooLargeError", "blank_weights", "machine_memory"]
 
-# Where the machine does not say how much it has.
+# Memory to assume where the system does not report it.
 _USUAL_BYTES = 16 << 30
 _WEIGHT_BYTES = 4
 _MAKERS = (torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn)
@@ -23,16 +23,16 @@ class TooLargeError(ValueError):
 
 @contextmanager
 def blank_weights() -> Iterator[None]:
-    """Inside the `with` block modules take no memory and no time; load their weights afterwards.
+    """Make modules inside the `with` block without memory or time; load their weights afterwards.
 
-    An error says what they would take if that is more than the machine has.
+    Raises TooLargeError if the weights would not fit into the memory of this machine.
     """
     with torch.device("meta"), _NoInitialisation():
         yield
 
 
 def machine_memory() -> int:
-    """Bytes of memory of this machine."""
+    """Memory of this machine in bytes."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):
@@ -40,7 +40,7 @@ def machine_memory() -> int:
 
 
 class _NoInitialisation(TorchFunctionMode):
-    """Leaves tensors as they are: to fill even those without numbers torch loads its compiler."""
+    """Skip `nn.init`: to fill even meta tensors, torch would load its compiler."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,11 +62,11 @@ class _NoInitialisation(TorchFunctionMode):
         return func(*args, **given)
 
     def _count(self, size: Any) -> None:
-        """Add up what tensors of these sizes take, in integers that do not overflow."""
+        """Add the memory of a tensor of this size, in Python integers, which do not overflow."""
         if len(size) and isinstance(size[0], Sequence):
             size = size[0]
         if any(type(number) is not int or number < 0 for number in size):
-            return  # torch says what is wrong with it
+            return  # torch raises its own error
         self.needed += _WEIGHT_BYTES * math.prod(size)
         if self.needed > self.memory:
             raise TooLargeError(

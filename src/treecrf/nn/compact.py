@@ -1,4 +1,4 @@
-"""Weights in fewer bits: half precision, or bytes with a scale for each row of a matrix."""
+"""Weights in fewer bits: float16, or int8 with a scale for each row of a matrix."""
 
 from collections.abc import Iterator, Mapping
 from typing import Literal
@@ -13,12 +13,12 @@ __all__ = ["Stored", "compacted", "restored", "shards"]
 
 Stored = Literal["half", "bytes"]
 
-_SCALE = " scale"  # after the name of a matrix of bytes
-_SMALLEST = 4096  # numbers of a matrix that bytes are worth it for
+_SCALE = " scale"  # suffix of the name of an int8 matrix
+_SMALLEST = 4096  # smaller matrices are stored as float16
 
 
 def compacted(tensors: Mapping[str, Tensor], stored: Stored) -> dict[str, Tensor]:
-    """The tensors in fewer bits; with "bytes", matrices as bytes and the rest in half precision."""
+    """Convert to float16, or with "bytes" large matrices to int8 and the rest to float16."""
     compact: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if not tensor.is_floating_point():
@@ -34,7 +34,7 @@ def compacted(tensors: Mapping[str, Tensor], stored: Stored) -> dict[str, Tensor
 
 
 def restored(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors in single precision, whatever they are stored in."""
+    """Convert stored tensors back to float32."""
     whole: dict[str, Tensor] = {}
     for name, tensor in tensors.items():
         if name.endswith(_SCALE):
@@ -51,7 +51,7 @@ def restored(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
 
 
 def shards(tensors: Mapping[str, Tensor], *, most: int) -> Iterator[dict[str, Tensor]]:
-    """The tensors in parts of at most so many bytes, unless one alone has more."""
+    """Split into parts of at most `most` bytes; a larger tensor is a part of its own."""
     part: dict[str, Tensor] = {}
     size = 0
     for name, tensor in tensors.items():

@@ -7,41 +7,38 @@ __all__ = ["InputDropout", "SharedDropout", "random_mask"]
 
 
 def random_mask(like: Tensor, shape: tuple[int, ...], *, rate: float) -> Tensor:
-    """Zeros at this rate, and else what makes up for them; of the type and on the device of one."""
+    """Inverted-dropout mask with the dtype and device of `like`."""
     return like.new_empty(shape).bernoulli_(1 - rate).div_(1 - rate)
 
 
 class SharedDropout(nn.Module):
-    """Drops the same features in every token of a sentence."""
+    """Dropout of the same features in every token of a sentence."""
 
     def __init__(self, rate: float) -> None:
         super().__init__()
         self.rate = rate
 
     def forward(self, tokens: Tensor, sentence: Tensor, sentences: int) -> Tensor:
-        """Tokens `[token, feature]`, the sentence of each `[token]`, the number of sentences."""
+        """Drop from tokens `[token, feature]`; `sentence [token]` is that of each."""
         mask = self.masks(tokens, sentence, (sentences, tokens.shape[1]))
         return tokens if mask is None else tokens * mask
 
     def masks(self, tokens: Tensor, sentence: Tensor, shape: tuple[int, ...]) -> Tensor | None:
-        """What tokens are multiplied by, `[..., token, feature]` from `[..., sentence, feature]`.
-
-        None where nothing is dropped.
-        """
+        """Masks `[..., token, feature]` of `shape [..., sentence, feature]`; None drops nothing."""
         if not self.training or self.rate == 0:
             return None
         return random_mask(tokens, shape, rate=self.rate).index_select(-2, sentence)
 
 
 class InputDropout(nn.Module):
-    """Drops whole inputs of a token, such as its word, and scales up those that are left."""
+    """Dropout of whole inputs of a token, such as its word; the rest is scaled up."""
 
     def __init__(self, rate: float) -> None:
         super().__init__()
         self.rate = rate
 
     def forward(self, inputs: list[Tensor]) -> Tensor:
-        """Inputs, each `[token, feature]`, side by side `[token, features]`."""
+        """Concatenate inputs, each `[token, feature]`, to `[token, features]`."""
         if not self.training or self.rate == 0:
             return torch.cat(inputs, 1)
         keep = inputs[0].new_empty(len(inputs), inputs[0].shape[0], 1).bernoulli_(1 - self.rate)

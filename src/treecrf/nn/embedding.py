@@ -1,4 +1,4 @@
-"""Vectors of words: trained, projected from pretrained ones, and read from characters."""
+"""Vectors of words: trained, projected from pretrained ones, or from characters."""
 
 from functools import partial
 
@@ -14,10 +14,10 @@ __all__ = ["CharLSTM", "WordEmbedding"]
 
 
 def _rows(table: nn.Embedding, numbers: Tensor) -> Tensor:
-    """The vectors of the table with these numbers.
+    """Rows of the table.
 
-    For the gradient of an embedding a GPU sorts the numbers first, in a dozen launches; for that of
-    a selection it adds up rows as they come. A CPU is faster at the former.
+    On a GPU the gradient of an embedding sorts the numbers first, in a dozen launches; that of
+    `index_select` does not. On a CPU the embedding is faster.
     """
     if table.weight.is_cuda:
         return table.weight.index_select(0, numbers)
@@ -26,23 +26,21 @@ def _rows(table: nn.Embedding, numbers: Tensor) -> Tensor:
 
 
 class WordEmbedding(nn.Module):
-    """A trained vector for each frequent word, plus the projection of a fixed pretrained one."""
+    """Trained vector of each frequent word, plus a projection of its fixed pretrained one."""
 
     def __init__(self, words: int, size: int, *, vectors: Tensor | None = None) -> None:
         super().__init__()
         self.trained = nn.Embedding(words, size)
-        # Not among the weights: they never change, and are kept once.
+        # Not in state_dict: they never change, and are stored once.
         self.register_buffer("vectors", vectors, persistent=False)
         self.vectors: Tensor | None
         self.projection = None if vectors is None else nn.Linear(vectors.shape[1], size, bias=False)
-        if (
-            self.projection is not None
-        ):  # then what is trained is the difference, and starts at none
+        if self.projection is not None:  # the trained vector is a difference, which starts at 0
             nn.init.zeros_(self.trained.weight)
             nn.init.orthogonal_(self.projection.weight)
 
     def forward(self, words: Tensor, pretrained: Tensor | None) -> Tensor:
-        """Vectors `[token, feature]` of words and of their rows among pretrained ones."""
+        """Vectors `[token, feature]` of words; `pretrained` are rows of the pretrained vectors."""
         embedded = _rows(self.trained, words)
         if self.projection is None or pretrained is None:
             return embedded
@@ -52,7 +50,7 @@ class WordEmbedding(nn.Module):
 
 
 class CharLSTM(nn.Module):
-    """Reads the characters of a word in both directions; the two last states are its vector."""
+    """Vector of a word: the last states of an LSTM over its characters in both directions."""
 
     def __init__(self, characters: int, embedding_size: int, size: int) -> None:
         super().__init__()
@@ -61,7 +59,7 @@ class CharLSTM(nn.Module):
         initialise_lstm(self.lstm)
 
     def forward(self, characters: Tensor, batch_sizes: Tensor) -> Tensor:
-        """Vectors `[form, feature]` of the packed characters of forms, the longest first."""
+        """Vectors `[form, feature]` of forms, given their packed characters, the longest first."""
         embedded = _rows(self.embedding, characters)
         if can_fuse(embedded, self.lstm.hidden_size):
             steps = packed_steps(batch_sizes, embedded.device)

@@ -1,4 +1,4 @@
-"""Vectors of words from the states of a transformer: a mix of layers, the mean over pieces."""
+"""Vectors of tokens from the states of a transformer: mix of layers, mean over pieces."""
 
 import torch
 from torch import Tensor, nn
@@ -7,7 +7,7 @@ __all__ = ["LayerMix", "mean_by_token"]
 
 
 class LayerMix(nn.Module):
-    """A learnt weighted mean of the last layers, scaled by a learnt factor."""
+    """Learnt weighted mean of the last layers, scaled by a learnt factor."""
 
     def __init__(self, layers: int) -> None:
         super().__init__()
@@ -15,19 +15,19 @@ class LayerMix(nn.Module):
         self.scale = nn.Parameter(torch.ones(()))
 
     def forward(self, states: list[Tensor]) -> Tensor:
-        """One tensor from states of the same shape, of which the last ones are mixed."""
+        """Mix the last of these states, which all have the same shape."""
         last = states[-len(self.weights) :]
         shares = self.shares(len(last))
         mixed = sum(share * state for share, state in zip(shares, last, strict=True))
         return self.scale * mixed
 
     def shares(self, states: int) -> Tensor:
-        """What each of so many last states is multiplied by; there may be fewer than weights."""
+        """Weights of the last states; there may be fewer states than weights."""
         return self.weights[-states:].softmax(0)
 
 
 def mean_by_token(pieces: Tensor, token: Tensor, tokens: int) -> Tensor:
-    """The mean `[token, feature]` of the pieces `[piece, feature]` of each token."""
+    """Mean `[token, feature]` over the pieces `[piece, feature]` of each token."""
     total = pieces.new_zeros(tokens, pieces.shape[1]).index_add(0, token, pieces)
     counts = pieces.new_zeros(tokens).index_add(0, token, pieces.new_ones(len(token)))
     return total / counts.unsqueeze(1)

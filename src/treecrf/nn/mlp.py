@@ -1,4 +1,4 @@
-"""The vectors that tokens are scored by: several one-layer perceptrons in one product."""
+"""Perceptrons that give tokens a vector for each role, in one matrix product."""
 
 from torch import Tensor, nn
 from torch.nn import functional
@@ -9,7 +9,7 @@ __all__ = ["Perceptrons"]
 
 
 class Perceptrons(nn.Module):
-    """One-layer perceptrons over the same tokens, one for each role that a token can have."""
+    """One-layer perceptrons over the same tokens, one for each role."""
 
     def __init__(self, inputs: int, sizes: dict[str, int], *, dropout: float) -> None:
         super().__init__()

@@ -1,1 +1,1 @@
-"""How networks run on int8: layers, their conversion, and the kernels below them."""
+"""Int8 arithmetic for networks: layers, conversion, and the kernels below them."""

@@ -1,4 +1,4 @@
-"""Biaffine and triaffine forms whose products are those of bytes."""
+"""Biaffine and triaffine forms with int8 products."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +11,13 @@ from treecrf.ops.numba.threads import run_in_threads
 
 __all__ = ["ByteForm"]
 
-_VECTORS = 96  # about as many x go together
+_VECTORS = 96  # x that a thread takes at once, about
 
 
 class ByteForm:
     """y W(x) with W(x) = W x + B, where W is `[column, row, feature]` and B `[column, row]`.
 
-    W(x) is rounded once more, with a scale of its own: what comes out depends on no other x or y.
+    W(x) is rounded again, with its own scale: outputs do not depend on one another.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
@@ -50,7 +50,7 @@ class ByteForm:
         outputs = torch.empty(groups, each, others.shape[1], self.columns)
         found = outputs.flatten(0, 1).numpy()
 
-        size = max(1, _VECTORS // each)  # groups that one thread takes at once
+        size = max(1, _VECTORS // each)  # groups of a task of a thread
 
         def task(pieces: npt.NDArray[np.int64]) -> None:
             for piece in pieces:

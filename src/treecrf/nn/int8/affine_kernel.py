@@ -1,7 +1,7 @@
-"""Forms in two vectors, y W(x), in products of bytes, compiled for the CPU.
+"""Forms in two vectors, y W(x), with int8 products, compiled for the CPU.
 
 The product of a vector x with all weights is a matrix; rounded, it becomes the weights of a second
-product, with one or several y. Its columns come in the order in which that wants them.
+product, with one or several y. Its columns are in the order that the second product needs.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ from treecrf.ops.numba.lanes import Floats, Integers
 
 __all__ = ["apply_forms"]
 
-MATRICES = 12  # that are there at once while the weights go by
+MATRICES = 12  # computed together, so that the weights are read once for them
 
 
 @kernel
@@ -33,10 +33,10 @@ def apply_forms(
     others: Floats,
     outputs: Floats,
 ) -> None:
-    """Fills outputs `[vector, row, column]` of vectors `[vector, feature]`.
+    """Fill outputs `[vector, row, column]` of vectors `[vector, feature]`.
 
-    The others are `[group, row, feature]`: as many vectors after one another share a group as make
-    it even. A tile of the first product goes to a place, in registers, of the matrix.
+    `others` are `[group, row, feature]`; equal numbers of successive vectors share a group. Tile t
+    of the first product goes to register `places[t]` of the matrix.
     """
     each = len(vectors) // len(others)
     depth = len(weights[0]) // len(weights[1])
@@ -70,7 +70,7 @@ def apply_forms(
 
 @compiled
 def round_matrix(values: Floats, places: Integers, matrix: npt.NDArray[np.int8]) -> np.float32:
-    """Rounds the values of a matrix by one scale, each register of them to its place."""
+    """Round the values of a matrix by one scale, each register of them to its place."""
     scale = largest_of(values) / np.float32(LARGEST)
     factor = np.float32(1) / scale if scale > 0 else np.float32(0)
     for tile in range(len(places)):

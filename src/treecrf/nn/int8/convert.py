@@ -1,4 +1,4 @@
-"""Puts products of bytes in the place of those of floats, throughout a network."""
+"""Conversion of a network to int8 products."""
 
 from torch import nn
 
@@ -10,7 +10,7 @@ __all__ = ["use_byte_products"]
 
 
 def use_byte_products(module: nn.Module) -> None:
-    """Let the linear layers, LSTMs and forms within a module multiply bytes; for inference only."""
+    """Make the linear layers, LSTMs and affine forms of a module multiply int8; inference only."""
     for name, child in module.named_children():
         if type(child) is nn.Linear:
             setattr(module, name, ByteLinear(child))

@@ -1,4 +1,4 @@
-"""Linear layers whose products are those of bytes: several times faster where a CPU has VNNI."""
+"""Linear layers with int8 products: several times faster on a CPU with VNNI."""
 
 from functools import cache
 from typing import TYPE_CHECKING
@@ -28,17 +28,17 @@ Floats = npt.NDArray[np.float32]
 Integers = npt.NDArray[np.int64]
 
 PRODUCTS_PER_NANOSECOND = 150.0
-"""About so many bytes are multiplied by one thread."""
+"""Approximate speed of one thread."""
 
 _LARGEST = 127
-_ROWS = 48  # that one thread takes at once
+_ROWS = 48  # of a task of a thread
 
 
 class ByteProduct:
-    """A product with weights `[output, input]` that are rounded to whole numbers of -127 to 127.
+    """Product with weights `[output, input]` rounded to integers from -127 to 127.
 
-    Each output has a scale of its own, and so has each row of the input, which is rounded as well:
-    what comes out of a row depends on no other.
+    Each output has its scale, and so has each row of the input, which is rounded as well: rows do
+    not depend on one another.
     """
 
     def __init__(self, weight: Tensor, bias: Tensor | None = None) -> None:
@@ -74,7 +74,7 @@ class ByteProduct:
 
 
 class ByteLinear(nn.Linear):
-    """A linear layer by a `ByteProduct`; the weights stay as they were in `state_dict`."""
+    """Linear layer by a `ByteProduct`; the weights in `state_dict` stay as they were."""
 
     def __init__(self, linear: nn.Linear) -> None:
         super().__init__(linear.in_features, linear.out_features, device="meta")
@@ -87,7 +87,7 @@ class ByteLinear(nn.Linear):
 
 
 def byte_weights(weight: Tensor) -> "Weights":
-    """Weights `[output, input]` rounded, as `treecrf.nn.int8.products_kernel` takes them."""
+    """Round weights `[output, input]` for `treecrf.nn.int8.products_kernel`."""
     from treecrf.nn.int8.products_kernel import COLUMNS
 
     weight = weight.detach().float()
@@ -103,14 +103,14 @@ def byte_weights(weight: Tensor) -> "Weights":
 
 
 def scale_of_rows(matrix: Tensor) -> Tensor:
-    """What the largest number of each row is 127 times of, `[row, 1]`; 1 for a row of zeros."""
+    """Row scales `[row, 1]`: largest absolute value / 127; 1 for a row of zeros."""
     scale = matrix.abs().amax(1, keepdim=True) / _LARGEST
     return scale.masked_fill_(scale == 0, 1)
 
 
 @cache
 def has_byte_products() -> bool:
-    """Whether this CPU multiplies bytes fast, and what is compiled for it does so rightly."""
+    """Whether this CPU has int8 products (VNNI), and compiled code gets them right."""
     if obstacle("numba", torch.device("cpu")) is not None:
         return False
     from treecrf.nn.int8.products_kernel import has_instruction

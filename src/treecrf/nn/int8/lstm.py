@@ -1,7 +1,6 @@
-"""A bidirectional LSTM whose products are those of bytes, for inference on a CPU that has VNNI.
+"""Bidirectional LSTM with int8 products, for inference on a CPU with VNNI.
 
-All that a step does is one call of compiled code: the product with the rounded weights, which stay
-in the cache from step to step, the gates, and the rounding of the new states.
+A direction is one call of compiled code, so that the rounded weights stay in the cache.
 """
 
 from typing import TYPE_CHECKING
@@ -23,10 +22,10 @@ __all__ = ["ByteLSTM"]
 
 
 class ByteLSTM(nn.LSTM):
-    """An LSTM of one layer and both directions that rounds weights, inputs and states to bytes.
+    """One bidirectional layer that rounds weights, inputs and states to int8.
 
-    Inputs and states have a scale for each token: what is read of a sequence depends on no other.
-    The weights stay as they were in `state_dict`.
+    Inputs and states have a scale for each token, so sequences do not depend on one another. The
+    weights in `state_dict` stay as they were.
     """
 
     def __init__(self, lstm: nn.LSTM) -> None:
@@ -38,7 +37,7 @@ class ByteLSTM(nn.LSTM):
     def forward(  # type: ignore[override]
         self, packed: PackedSequence
     ) -> tuple[PackedSequence, tuple[Tensor, None]]:
-        """What `nn.LSTM` gives of packed sequences, the longest first, without the last cells."""
+        """Like `nn.LSTM` on packed sequences, the longest first, but without the last cells."""
         from treecrf.nn.int8.lstm_kernel import run_direction
 
         tokens = packed.data.detach().contiguous()
@@ -52,7 +51,7 @@ class ByteLSTM(nn.LSTM):
 
         products = 4 * self.hidden_size * (self.input_size + self.hidden_size) * len(tokens)
         run_in_threads(task, [products / PRODUCTS_PER_NANOSECOND] * 2)
-        # The last token that is read of a sequence is its last one, and backwards the first.
+        # The last step of a sequence is its last token, and backwards the first.
         steps = (packed.batch_sizes[:, None] > torch.arange(int(packed.batch_sizes[0]))).sum(0)
         ends = (packed.batch_sizes.cumsum(0) - packed.batch_sizes)[steps - 1] + torch.arange(
             len(steps)
@@ -61,7 +60,7 @@ class ByteLSTM(nn.LSTM):
         return PackedSequence(outputs.flatten(1), packed.batch_sizes), (last, None)
 
     def _rounded(self, suffix: str) -> "tuple[Weights, Weights, npt.NDArray[np.float32]]":
-        """The weights of inputs and of states, and the biases, of one direction."""
+        """Weights of inputs and of states, and biases, of one direction."""
         inputs, states = (
             byte_weights(self._by_unit(getattr(self, f"weight_{kind}_{suffix}")))
             for kind in ("ih", "hh")
@@ -70,7 +69,7 @@ class ByteLSTM(nn.LSTM):
         return inputs, states, self._by_unit(bias).numpy()
 
     def _by_unit(self, rows: Tensor) -> Tensor:
-        """Rows by gate and unit as rows by tile, gate and unit of the tile."""
+        """Reorder rows by gate and unit to rows by tile, gate and unit of the tile."""
         from treecrf.nn.int8.lstm_kernel import GATES, UNITS
 
         gates = rows.detach().view(GATES, self.hidden_size, -1)

@@ -1,7 +1,7 @@
-"""One direction of an LSTM over packed sequences in products of bytes, compiled for the CPU.
+"""One direction of an LSTM over packed sequences with int8 products, compiled for the CPU.
 
-The columns of its weights are by unit: a tile has the four gates of sixteen units, so that what
-comes out of a tile becomes new states at once.
+The columns of its weights are by unit: a tile has the four gates of sixteen units, so that the sums
+of a tile become new states at once.
 """
 
 from typing import Any
@@ -26,7 +26,7 @@ from treecrf.ops.numba.lanes import Floats, Integers, Memory, array, operation
 
 __all__ = ["GATES", "UNITS", "run_direction"]
 
-CHUNK = 128  # tokens whose products with the input weights are there at once
+CHUNK = 128  # tokens multiplied by the input weights at once
 
 assert COLUMNS == GATES * UNITS  # a tile has a register for each gate
 
@@ -41,7 +41,7 @@ def new_states(
     cells: Memory,
     states: Memory,
 ) -> None:
-    """The cells and states of the units of a tile, from what the input gives and from the sums."""
+    """New cells and states of the units of a tile, from `given` (of the input) and the sums."""
     emit = GateEmitter(builder)
     gates = [
         emit.plus(
@@ -67,7 +67,7 @@ def step(
     states: Floats,
     sums: Sums,
 ) -> None:
-    """The cells and states of the first sequences after one more token of each."""
+    """Advance the cells and states of the first sequences by one token."""
     count, columns = given.shape
     depth = len(weights[0]) // columns
     for block in range(columns // COLUMNS):
@@ -96,7 +96,7 @@ def run_direction(
     backwards: bool,
     outputs: Floats,
 ) -> None:
-    """Fills outputs `[token, unit]` of packed tokens `[token, feature]`, sequences by step."""
+    """Fill outputs `[token, unit]` of packed tokens `[token, feature]`; `sizes` are by step."""
     steps, sequences, size = len(sizes), sizes[0], outputs.shape[1]
     columns = len(bias)
     units = columns // GATES
@@ -117,7 +117,7 @@ def run_direction(
     sums = np.empty(ROWS * COLUMNS, np.int32)
     done = 0
     while done < steps:
-        # As many steps as have CHUNK tokens, or a few more.
+        # Steps with CHUNK tokens, or a few more.
         last, taken = done, 0
         while last < steps and taken < CHUNK:
             taken += sizes[steps - 1 - last if backwards else last]

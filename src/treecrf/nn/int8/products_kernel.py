@@ -1,8 +1,8 @@
-"""Products of matrices of bytes, compiled: fast on CPUs that have VNNI.
+"""Matrix products of int8, compiled: fast on CPUs with VNNI.
 
-Inputs are rounded row by row, to whole numbers of -127 to 127, and kept with 128 added: the
-instruction wants one side without a sign, and what this adds to a sum is known from the weights.
-A sum of products of bytes is exact, so a row has the same result whatever is beside it.
+Inputs are rounded row by row to -127 to 127 and stored with 128 added: the instruction needs one
+unsigned side, and what this adds to a sum is known from the weights. Sums of products of integers
+are exact, so a row has the same result whatever the other rows are.
 """
 
 from functools import cache
@@ -36,12 +36,12 @@ __all__ = [
 Bytes = npt.NDArray[np.uint8]
 Sums = npt.NDArray[np.int32]
 Weights = tuple[npt.NDArray[np.int8], Sums, Floats]
-"""Bytes `[block, depth / 4, COLUMNS, 4]`, what sums start with and scales, both `[column]`."""
+"""Weights `[block, depth / 4, COLUMNS, 4]`, start values of sums and scales, both `[column]`."""
 
 WIDTH = 16  # sums in a register
 COLUMNS = 64  # of a tile: four registers
 ROWS = 6  # of a tile, whose sums take 24 of the 32 registers
-CHUNK = 192  # rows that stay in the cache while the weights go by
+CHUNK = 192  # rows that stay in the cache while the weights are read
 
 LARGEST = 127
 
@@ -53,14 +53,14 @@ WORDS = ir.VectorType(WORD, 4 * WIDTH)
 
 @cache
 def has_instruction() -> bool:
-    """Whether code is compiled for a CPU that has VNNI in its widest registers."""
-    # Triple, processor and features: those of this CPU, unless someone has chosen others.
+    """Whether code is compiled for a CPU with AVX-512 VNNI."""
+    # Triple, processor and features: those of this CPU, unless others were chosen.
     features: str = cpu_target.target_context.codegen().magic_tuple()[2]
     return "+avx512vnni" in features.split(",")
 
 
 def _dot(builder: Any, total: ir.Value, inputs: ir.Value, weights: ir.Value) -> ir.Value:
-    """Adds to each sum the products of four bytes without and four with a sign."""
+    """Add to each sum the products of four unsigned and four signed bytes."""
     if has_instruction():
         kind = ir.FunctionType(VECTOR, [VECTOR] * 3)
         name = "llvm.x86.avx512.vpdpbusd.512"
@@ -75,7 +75,7 @@ def _dot(builder: Any, total: ir.Value, inputs: ir.Value, weights: ir.Value) -> 
 
 
 def _tile(rows: int) -> Any:
-    """An operation that writes the sums `[rows, COLUMNS]` of one tile."""
+    """Make an operation that writes the sums `[rows, COLUMNS]` of one tile."""
 
     @operation(types.void, array, types.intp, array, array, types.intp, types.intp, array)
     def tile(
@@ -88,7 +88,7 @@ def _tile(rows: int) -> Any:
         depth: ir.Value,
         sums: Memory,
     ) -> None:
-        """Rows of `depth` bytes, from number `first` on, times a block of the weights."""
+        """Multiply rows of `depth` bytes, from number `first` on, by a block of the weights."""
         columns = range(COLUMNS // WIDTH)
         width = depth.type(COLUMNS)
         # Registers of weights, starts and sums, and four bytes of an input at a time.
@@ -140,7 +140,7 @@ _one, _two, _three, _four, _five, _six = (_tile(rows) for rows in range(1, ROWS 
 def tile_sums(
     weights: Weights, block: int, inputs: Bytes, first: int, rows: int, depth: int, sums: Sums
 ) -> None:
-    """Writes the sums `[row, COLUMNS]` of at most ROWS rows."""
+    """Write the sums `[row, COLUMNS]` of at most ROWS rows."""
     values, starts, _ = weights
     if rows == 6:
         _six(values, block, starts, inputs, first, depth, sums)
@@ -158,9 +158,9 @@ def tile_sums(
 
 @compiled
 def largest_of(values: Floats) -> np.float32:
-    """The largest of the absolute values."""
-    # Without their signs, floats are ordered as the whole numbers with the same bits, of which the
-    # compiler finds the largest several at once.
+    """Largest absolute value."""
+    # Without signs, floats are ordered as the integers with the same bits, and the maximum of
+    # integers is vectorised.
     bits = values.view(np.int32)
     largest = np.int32(0)
     for place in range(len(values)):
@@ -170,7 +170,7 @@ def largest_of(values: Floats) -> np.float32:
 
 @compiled
 def round_rows(rows: Floats, rounded: Bytes, depth: int, scales: Floats) -> None:
-    """Rounds rows `[row, feature]` into rows of `depth` bytes."""
+    """Round rows `[row, feature]` to rows of `depth` bytes."""
     for number in range(len(rows)):
         row = rows[number]
         scale = largest_of(row) / np.float32(LARGEST)
@@ -185,7 +185,7 @@ def round_rows(rows: Floats, rounded: Bytes, depth: int, scales: Floats) -> None
 def multiply_rows(
     inputs: Bytes, scales: Floats, weights: Weights, bias: Floats, outputs: Floats
 ) -> None:
-    """Writes outputs `[row, column]` of rounded rows."""
+    """Write outputs `[row, column]` of rounded rows."""
     sums = np.empty(ROWS * COLUMNS, np.int32)
     values, starts, by_column = weights
     depth = len(values) // len(starts)
@@ -206,7 +206,7 @@ def multiply_rows(
 
 @kernel
 def multiply(rows: Floats, weights: Weights, bias: Floats, outputs: Floats) -> None:
-    """Writes outputs `[row, column]` of rows `[row, feature]` of floats."""
+    """Write outputs `[row, column]` of rows `[row, feature]` of floats."""
     depth = len(weights[0]) // len(weights[1])
     inputs = np.full(CHUNK * depth, 128, np.uint8)
     scales = np.empty(CHUNK, np.float32)

@@ -1,1 +1,1 @@
-"""The LSTM layers beside `nn.LSTM`: all steps in one CUDA kernel, or step by step in torch."""
+"""LSTM layers with masked states: all steps in one CUDA kernel, or step by step in torch."""

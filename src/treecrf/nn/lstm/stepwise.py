@@ -1,7 +1,7 @@
 """A bidirectional layer of `nn.LSTM` on packed tokens, one step at a time, in plain torch.
 
-It reads where a state is masked by the sentence and the fused kernels cannot run: on a CPU, where
-the products of a step take far longer than Python needs to ask for them.
+For states masked by sentence where the fused kernels cannot run: on a CPU, where the products of a
+step take far longer than the Python around them.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ def _read(
 
 
 def _fit(values: Tensor, sentences: int) -> Tensor:
-    """The rows of the first sentences; zeros for those that have none."""
+    """Cut or pad with zeros to this number of sentences."""
     missing = sentences - len(values)
     if missing <= 0:
         return values[:sentences]

@@ -1,4 +1,4 @@
-"""How the fused LSTM shares out its work: sentences and units a program, and programs a team."""
+"""Work of the fused LSTM: sentences and units of a program, programs of a team."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,33 +9,33 @@ import torch
 
 __all__ = ["Share", "Tile", "chosen_tiles", "fit_memory", "share_out", "use_tiles"]
 
-# In Triton's interpreter, which has none: few, so that small tests run through every loop.
+# For Triton's interpreter: few, so that small tests run through every loop.
 _PROCESSORS_WITHOUT_GPU = 4
 
 
 @dataclass(frozen=True)
 class Tile:
-    """What a program works on at a step: all powers of two, of at least 16 but for the last two."""
+    """Tile of a program at a step: powers of two; the first three are at least 16."""
 
     sentences: int
     units: int
-    depth: int  # of a product, a piece at a time
+    depth: int  # of a piece of a product
     warps: int
-    stages: int  # pieces of a product that are on their way
+    stages: int  # pieces of a product in flight
 
 
 @dataclass(frozen=True)
 class Share:
-    """Programs that share the units of some sentences, and how many such teams a direction has."""
+    """Programs in a team, which shares the units of some sentences, and teams in a direction."""
 
     team: int
     teams: int
 
 
-# For few sentences first: the first whose programs all find a multiprocessor, or the last.
+# Few sentences first: the first tile whose programs all get a multiprocessor is used, or the last.
 _FORWARD = (Tile(32, 16, 64, 4, 4), Tile(64, 32, 64, 8, 3), Tile(128, 32, 32, 8, 4))
 _BACKWARD = (Tile(32, 16, 64, 4, 4), Tile(64, 32, 64, 8, 4))
-# All units in one program, which then waits for no other.
+# All units in one program, which needs no barrier.
 _NARROW = Tile(16, 64, 64, 8, 2)
 
 _chosen: ContextVar[tuple[Tile, Tile] | None] = ContextVar("treecrf_lstm_tiles", default=None)
@@ -43,7 +43,7 @@ _chosen: ContextVar[tuple[Tile, Tile] | None] = ContextVar("treecrf_lstm_tiles",
 
 @contextmanager
 def use_tiles(forward: Tile, backward: Tile) -> Iterator[None]:
-    """Work in these tiles inside the `with` block, whatever the batch would suggest."""
+    """Use these tiles inside the `with` block, whatever the batch."""
     token = _chosen.set((forward, backward))
     try:
         yield
@@ -52,7 +52,7 @@ def use_tiles(forward: Tile, backward: Tile) -> Iterator[None]:
 
 
 def chosen_tiles(sentences: int, size: int, device: torch.device) -> tuple[Tile, Tile]:
-    """The tiles of the forward and the backward pass. A kernel is compiled for each: be few."""
+    """Tiles of the forward and the backward pass; few, as a kernel is compiled for each."""
     chosen = _chosen.get()
     if chosen is not None:
         return chosen
@@ -71,25 +71,25 @@ def chosen_tiles(sentences: int, size: int, device: torch.device) -> tuple[Tile,
     if device.type != "cuda":
         return forward, backward
     properties = torch.cuda.get_device_properties(device)
-    # A torch before 2.7 does not tell; every GPU has the smaller number.
+    # torch before 2.7 lacks this; every GPU has 48 KiB.
     memory = getattr(properties, "shared_memory_per_block_optin", 48 << 10)
     return fit_memory(forward, 4, memory), fit_memory(backward, 1, memory)
 
 
 def fit_memory(tile: Tile, products: int, memory: int) -> Tile:
-    """The tile with fewer pieces on their way, if a multiprocessor has no more memory for them.
+    """Reduce the stages of a tile until its pieces fit into shared memory.
 
-    A piece is one of the state and of the weights of so many products.
+    A piece is a part of the state and of the weights of `products` products.
     """
     piece = 4 * tile.depth * (tile.sentences + products * tile.units)
     return replace(tile, stages=max(1, min(tile.stages, memory // piece)))
 
 
 def share_out(tile: Tile, sentences: int, size: int, device: torch.device) -> Share:
-    """Teams as large as there are units to share, and as many as can run at once.
+    """Make teams as large as there are units to share, and as many as can run at once.
 
-    All programs of a launch must run at once, or a team would wait for ever; a program that is
-    alone waits for nobody.
+    All programs of a launch must run at once, or a team would wait for ever; single programs need
+    not.
     """
     most = max(_processors(device) // 2, 1)
     team = min(-(-size // tile.units), most)

@@ -1,1 +1,1 @@
-"""Transformer encoders: our BERT, its wordpieces, and those of Hugging Face."""
+"""Transformer encoders: BERT, its wordpieces, and any encoder of Hugging Face."""

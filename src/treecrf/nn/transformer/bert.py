@@ -1,4 +1,4 @@
-"""A transformer encoder in the shape of BERT, whose pretrained weights it takes."""
+"""Transformer encoder with the architecture and the pretrained weights of BERT."""
 
 import reprlib
 from collections.abc import Mapping
@@ -12,12 +12,12 @@ from torch.nn import functional
 __all__ = ["MOST_LAYERS", "BertEncoder", "BertShape", "bert_weights"]
 
 MOST_LAYERS = 1000
-"""No transformer has more; making them one by one would take for ever."""
+"""Limit for `config.json`: making more layers would take for ever."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BertShape:
-    """The sizes that weights depend on."""
+    """Sizes of the weights."""
 
     vocabulary: int
     size: int
@@ -29,7 +29,7 @@ class BertShape:
 
     @classmethod
     def from_transformers(cls, config: Mapping[str, Any]) -> "BertShape":
-        """The shape that a `config.json` of Hugging Face describes, else a ValueError."""
+        """Read the sizes from a `config.json` of Hugging Face; ValueError names a wrong one."""
 
         def number(name: str, most: int = 1 << 40) -> int:
             value = config.get(name)
@@ -57,12 +57,12 @@ class BertShape:
 
 
 class BertEncoder(nn.Module):
-    """Layers of self-attention over pieces of words."""
+    """Self-attention layers over wordpieces."""
 
     def __init__(
         self, shape: BertShape, *, dropout: float, attention_dropout: float | None = None
     ) -> None:
-        """`attention_dropout` drops attention weights; without it, at the rate of the rest."""
+        """`attention_dropout` is the rate for attention weights; by default, `dropout`."""
         super().__init__()
         if attention_dropout is None:
             attention_dropout = dropout
@@ -76,9 +76,9 @@ class BertEncoder(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, pieces: Tensor, lengths: Tensor) -> list[Tensor]:
-        """The states `[window, piece, feature]` before the first layer and after each one.
+        """States `[window, piece, feature]` before the first layer and after each one.
 
-        Pieces are `[window, piece]`, of which the first `lengths [window]` count.
+        `pieces [window, piece]` are padded; `lengths [window]` are their numbers.
         """
         place = torch.arange(pieces.shape[1], device=pieces.device)
         states = [self.dropout(self.norm(self.pieces(pieces) + self.positions(place)))]
@@ -88,10 +88,9 @@ class BertEncoder(nn.Module):
         return states
 
     def read_packed(self, pieces: Tensor, lengths: Tensor) -> tuple[list[Tensor], Tensor]:
-        """The states `[piece, feature]` of the pieces that count, one after the other.
+        """States `[piece, feature]` without padding, and the row of each `[window, piece]` in them.
 
-        With them comes where each cell of the grid `[window, piece]` is among them. Nothing is
-        computed for cells that do not count, which on a CPU would be most of the time.
+        Computing padding would take most of the time on a CPU.
         """
         lengths, order = lengths.sort(descending=True, stable=True)
         window = order.repeat_interleave(lengths)
@@ -109,7 +108,7 @@ class BertEncoder(nn.Module):
 
 
 class BertLayer(nn.Module):
-    """Attention, then a feed-forward network, each added to its input and normalised."""
+    """Attention, then a feed-forward network, each with a residual connection and a norm."""
 
     def __init__(self, shape: BertShape, *, dropout: float, attention_dropout: float) -> None:
         super().__init__()
@@ -124,7 +123,7 @@ class BertLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, states: Tensor, seen: Tensor) -> Tensor:
-        """States `[window, piece, feature]`; `seen` says which pieces there are."""
+        """New states `[window, piece, feature]`; `seen` masks padding."""
         windows, pieces, size = states.shape
         projected = self.queries_keys_values(states).view(windows, pieces, 3, self.heads, -1)
         query, key, value = projected.permute(2, 0, 3, 1, 4)  # each [window, head, piece, feature]
@@ -135,7 +134,7 @@ class BertLayer(nn.Module):
         return self._after(states, attended.transpose(1, 2).reshape(windows, pieces, size))
 
     def read_packed(self, states: Tensor, groups: list[tuple[int, int]]) -> Tensor:
-        """States `[piece, feature]` of groups of windows, each so long and so many."""
+        """New states `[piece, feature]`; groups are (length, number) of windows of one length."""
         projected = self.queries_keys_values(states)
         if len(groups) == 1:
             return self._after(states, self._attend(projected, *groups[0]))
@@ -147,32 +146,32 @@ class BertLayer(nn.Module):
         return self._after(states, torch.cat(attended))
 
     def _attend(self, projected: Tensor, length: int, count: int) -> Tensor:
-        """What attention finds, `[piece, feature]`, in so many windows of one length."""
+        """Outputs of attention, `[piece, feature]`, in `count` windows of one length."""
         parts = projected.view(count, length, 3, self.heads, -1)
         query, key, value = parts.permute(2, 0, 3, 1, 4).unbind()
-        # All of a group are of the same length, so there is nothing to mask.
+        # All windows of a group have the same length: no mask.
         found = functional.scaled_dot_product_attention(query, key, value)
         return found.transpose(1, 2).reshape(count * length, -1)
 
     def _after(self, states: Tensor, attended: Tensor) -> Tensor:
-        """What a layer makes of its input and of what its attention found."""
+        """Rest of the layer after attention."""
         states = self.attention_norm(states + self._dropped(self.attended(attended)))
         expanded = functional.gelu(self.expand(states))
         normed: Tensor = self.norm(states + self._dropped(self.contract(expanded)))
         return normed
 
     def _dropped(self, states: Tensor) -> Tensor:
-        """The states after dropout, which takes time even where nothing is dropped."""
+        """Dropout, skipped outside training, where it would take time for nothing."""
         return self.dropout(states) if self.training else states
 
 
 def bert_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The weights of a BERT under the names that `BertEncoder` has for them."""
+    """Rename the weights of a BERT to those of `BertEncoder`."""
     weights = {name.removeprefix("bert."): tensor for name, tensor in weights.items()}
     kind = weights["embeddings.token_type_embeddings.weight"][0].float()
     renamed = {
         "pieces.weight": weights["embeddings.word_embeddings.weight"],
-        # Each text is of the first of BERT's two kinds, so its vector is part of every position.
+        # Every text has token type 0, so its vector is added to every position.
         "positions.weight": weights["embeddings.position_embeddings.weight"].float() + kind,
         "norm.weight": weights["embeddings.LayerNorm.weight"],
         "norm.bias": weights["embeddings.LayerNorm.bias"],

@@ -1,4 +1,4 @@
-"""Encoders of Hugging Face that are not in the shape of BERT, through the package transformers."""
+"""Encoders of Hugging Face other than BERT, by the package transformers."""
 
 import reprlib
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from treecrf.nn.transformer.bert import MOST_LAYERS
 __all__ = ["CODE_FILES", "HuggingFaceEncoder", "HuggingFacePieces", "absurd_number", "names_code"]
 
 CODE_FILES = ("config.json", "tokenizer_config.json")
-"""The files that may name Python code for transformers to run."""
+"""Files that may name Python code for transformers to run."""
 _MOST_LABELS = 1_000_000
 _MOST = 1 << 40
 
@@ -27,33 +27,33 @@ class HuggingFaceEncoder(nn.Module):
 
         config: Any = AutoConfig.from_pretrained(folder, trust_remote_code=False)
         for name, value in config.to_dict().items():
-            # Each family has its own names for them: hidden_dropout_prob, attention_dropout, ...
-            # One that is 0 stays so: the encoder was trained without it.
+            # Names differ by family: hidden_dropout_prob, attention_dropout, ... A rate of 0 stays:
+            # the encoder was trained without it.
             if "dropout" in name and isinstance(value, float) and value:
                 setattr(config, name, dropout)
-        # The file may name the precision that the weights are stored in, which is no precision to
-        # train in: Adam's squares of gradients would be 0.
+        # The file may name a stored precision that cannot be trained in: Adam's squared gradients
+        # would be 0.
         self.model: Any = AutoModel.from_config(
             config, dtype=torch.float32, trust_remote_code=False
         ).float()
         if hasattr(self.model, "pooler"):
-            self.model.pooler = None  # it is for whole texts, and would never be trained
+            self.model.pooler = None  # for whole texts; it would never be trained
 
     def forward(self, pieces: Tensor, lengths: Tensor) -> list[Tensor]:
-        """The states `[window, piece, feature]` before the first layer and after each one."""
+        """States `[window, piece, feature]` before the first layer and after each one."""
         seen = torch.arange(pieces.shape[1], device=pieces.device) < lengths[:, None]
         output = self.model(input_ids=pieces, attention_mask=seen.long(), output_hidden_states=True)
         return list(output.hidden_states)
 
 
 class HuggingFacePieces:
-    """The pieces of words by number, as the encoder's own tokenizer cuts them."""
+    """Wordpieces of the encoder's own tokenizer, by number."""
 
     def __init__(self, folder: Path, *, limit: int, longest: int) -> None:
         from transformers import AutoTokenizer
 
-        # Words stand inside a text: their first piece is that of a word after a space, and one that
-        # is written as a special piece is none.
+        # Words stand inside a text: their first piece follows a space, and a word that looks like a
+        # special piece is not one.
         self.tokenizer: Any = AutoTokenizer.from_pretrained(
             folder, add_prefix_space=True, split_special_tokens=True, trust_remote_code=False
         )
@@ -64,8 +64,8 @@ class HuggingFacePieces:
         self.unknown = _first(self.tokenizer.unk_token_id, self.end)
 
     def cut(self, word: str) -> list[int]:
-        """The numbers of the pieces of a word, at least one."""
-        word = word.encode(errors="replace").decode()  # half of a character is refused
+        """Numbers of the pieces of a word, at least one."""
+        word = word.encode(errors="replace").decode()  # lone surrogates would be refused
         pieces: list[int] = self.tokenizer(
             [word], is_split_into_words=True, add_special_tokens=False
         )["input_ids"]
@@ -78,9 +78,9 @@ def names_code(description: object) -> bool:
 
 
 def absurd_number(description: object) -> str | None:
-    """A number of things that nobody would wait for to be made, with its name."""
+    """Name and value of a size that is too large to be made; None if all are sane."""
     for name, value in _settings(description):
-        # Tokenizers say that a text may be this long where they know no limit.
+        # Tokenizers without a limit have a huge number here.
         if type(value) is not int or name == "model_max_length":
             continue
         most = MOST_LAYERS if "layer" in name else _MOST_LABELS if "label" in name else _MOST
@@ -90,7 +90,7 @@ def absurd_number(description: object) -> str | None:
 
 
 def _settings(description: object) -> Iterator[tuple[str, object]]:
-    """The names and values of a JSON object, and of those inside it."""
+    """Names and values of a JSON object, at any depth."""
     left = [description]
     while left:
         item = left.pop()

@@ -1,4 +1,4 @@
-"""BERT's pieces of words: a word is cut into the longest pieces that the vocabulary has."""
+"""BERT's wordpieces: a word is cut into the longest pieces in the vocabulary."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -6,23 +6,23 @@ from collections.abc import Iterable
 __all__ = ["END", "START", "UNKNOWN", "WordPieces"]
 
 UNKNOWN, START, END = "[UNK]", "[CLS]", "[SEP]"
-# A longer run of letters is unknown as a whole, as in BERT.
+# A longer part is unknown as a whole, as in BERT.
 _LONGEST = 100
-# Words whose pieces are remembered; then all are forgotten and it begins again.
+# Words in the cache; it is cleared when full.
 _REMEMBERED = 1 << 17
-_LONGEST_REMEMBERED = 100  # characters: longer ones hardly come again, and take much memory
+_LONGEST_REMEMBERED = 100  # characters: longer words rarely recur and take much memory
 
 
 class WordPieces:
-    """The pieces of words by number; words are remembered once they are cut."""
+    """Wordpieces by number, with a cache of words."""
 
     def __init__(
         self, vocabulary: Iterable[str], *, lowercase: bool, limit: int, longest: int = 512
     ) -> None:
         self.vocabulary = list(vocabulary)
         self.lowercase = lowercase
-        self.longest = longest  # the most pieces of a text, its start and end among them
-        self.limit = limit  # the most pieces of a word that are read; the rest is left out
+        self.longest = longest  # most pieces of a text, its start and end included
+        self.limit = limit  # most pieces of a word; the rest is dropped
         self.numbers = {piece: number for number, piece in enumerate(self.vocabulary)}
         self.start, self.end = self.numbers[START], self.numbers[END]
         self.unknown = self.numbers[UNKNOWN]
@@ -32,7 +32,7 @@ class WordPieces:
         self._spaced: dict[str, str] = {}  # no more than Unicode has characters
 
     def cut(self, word: str) -> list[int]:
-        """The numbers of the pieces of a word, at least one."""
+        """Numbers of the pieces of a word, at least one."""
         pieces = self._known.get(word)
         if pieces is None:
             pieces = self._cut(word)
@@ -51,15 +51,15 @@ class WordPieces:
         return pieces[: self.limit] or [self.unknown]
 
     def _parts(self, word: str) -> list[str]:
-        """The word without control characters and accents, cut at punctuation and ideographs."""
+        """Cut at punctuation and ideographs; drop control characters and, in lower case, accents."""
         if self.lowercase:
             word = unicodedata.normalize("NFD", word.lower())
             word = "".join(char for char in word if unicodedata.category(char) != "Mn")
-        # Whatever parts words becomes a space: strings that grow by a letter would be quadratic.
+        # Separators become spaces: growing strings by a letter would be quadratic.
         return "".join(map(self._apart, word)).split()
 
     def _apart(self, char: str) -> str:
-        """What `_apart` says of a character, remembered."""
+        """Cached `_apart` of a character."""
         spaced = self._spaced.get(char)
         if spaced is None:
             spaced = self._spaced[char] = _apart(char)
@@ -84,7 +84,7 @@ class WordPieces:
 
 
 def _apart(char: str) -> str:
-    """Nothing of a control character, a space for white space, a character alone between two."""
+    """Drop a control character; make white space a space; put spaces around punctuation."""
     if char in "\t\n\r":
         return " "
     if unicodedata.category(char) in ("Cc", "Cf", "Co") or char == "\ufffd":
@@ -95,7 +95,7 @@ def _apart(char: str) -> str:
 
 
 def _stands_alone(char: str) -> bool:
-    """Whether BERT makes a part of its own of a character: punctuation, ideographs."""
+    """Whether BERT splits a character off as a part: punctuation, ideographs."""
     code = ord(char)
     if 33 <= code <= 47 or 58 <= code <= 64 or 91 <= code <= 96 or 123 <= code <= 126:
         return True
@@ -104,7 +104,7 @@ def _stands_alone(char: str) -> bool:
     return any(first <= code <= last for first, last in _IDEOGRAPHS)
 
 
-# As the package tokenizers has them: the last but two begins later than in Unicode.
+# As in the package tokenizers: the last but two begins later than in Unicode.
 _IDEOGRAPHS = (
     (0x4E00, 0x9FFF),
     (0x3400, 0x4DBF),

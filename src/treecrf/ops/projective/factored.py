@@ -26,13 +26,13 @@ __all__ = ["argmax", "marginals", "score"]
 LOWEST = torch.finfo(torch.float64).min  # -inf less this is -inf, and not NaN
 
 Sum = Callable[[Tensor], Tensor]
-"""Takes terms `[span, split]`, which it may overwrite, to their sum or their maximum, `[span]`."""
+"""Sum or maximum `[span]` of terms `[span, split]`, which it may overwrite."""
 
 
 class Charts(NamedTuple):
-    """Cells `[N, N]`: log-weights, or the flow, which is the probability that a cell is used.
+    """Cells `[N, N]`: log-weights, or flows, the probabilities that cells are used.
 
-    Log-weights are in double precision, because in single those of a long span have few digits.
+    Log-weights are float64: in float32 those of a long span would have few digits.
     """
 
     C: Tensor
@@ -43,27 +43,13 @@ class Charts(NamedTuple):
 
 
 class Direction(NamedTuple):
-    """Spans of a width whose head is on one side; all but the width are distances from i."""
+    """Spans of a width with the head on one side; all but the width are distances from i."""
 
     width: int
     head: int
     end: int
-    neighbour: int  # of the head, towards the end
+    neighbour: int  # next to the head, towards the end
     child: int  # the leftmost word that may be the last child of the head
-
-
-def marginals(
-    arc_scores: Tensor, pairs: Tensor, dependents: Tensor, *, multiroot: bool = False
-) -> tuple[Tensor, Tensor]:
-    """log Z and arc marginals `[dependent, head]`; -inf and 0 where there is no tree."""
-    return marginals_of(arc_scores, SiblingScores(pairs, dependents), multiroot=multiroot)
-
-
-def argmax(
-    arc_scores: Tensor, pairs: Tensor, dependents: Tensor, *, multiroot: bool = False
-) -> Tensor:
-    """Heads `[N]` of the best tree; -1 where there is none."""
-    return argmax_of(arc_scores, SiblingScores(pairs, dependents), multiroot=multiroot)
 
 
 @torch.no_grad()
@@ -78,10 +64,19 @@ def score(arc_scores: Tensor, pairs: Tensor, dependents: Tensor, heads: Tensor) 
 
 
 @torch.no_grad()
-def marginals_of(
-    arc_scores: Tensor, scores: SiblingScores, *, multiroot: bool
+def marginals(
+    arc_scores: Tensor,
+    pairs: Tensor,
+    dependents: Tensor,
+    *,
+    multiroot: bool = False,
+    block: int | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """`marginals` by sibling scores in blocks of any size."""
+    """log Z and arc marginals `[dependent, head]`; -inf and 0 where there is no tree.
+
+    Sibling scores are computed for `block` span widths at a time; None chooses their number.
+    """
+    scores = SiblingScores(pairs, dependents, block=block)
     dtype = torch.promote_types(arc_scores.dtype, torch.float32)
 
     def log_sum(terms: Tensor) -> Tensor:
@@ -94,8 +89,16 @@ def marginals_of(
 
 
 @torch.no_grad()
-def argmax_of(arc_scores: Tensor, scores: SiblingScores, *, multiroot: bool) -> Tensor:
-    """`argmax` by sibling scores in blocks of any size."""
+def argmax(
+    arc_scores: Tensor,
+    pairs: Tensor,
+    dependents: Tensor,
+    *,
+    multiroot: bool = False,
+    block: int | None = None,
+) -> Tensor:
+    """Heads `[N]` of the best tree; -1 where there is none; `block` as in `marginals`."""
+    scores = SiblingScores(pairs, dependents, block=block)
     charts = inside(arc_scores, scores, lambda terms: terms.amax(1), multiroot=multiroot)
     heads = [-1] * len(arc_scores)
     if charts.C[0, -1] > NEGATIVE_INFINITY:
@@ -104,7 +107,7 @@ def argmax_of(arc_scores: Tensor, scores: SiblingScores, *, multiroot: bool) -> 
 
 
 def inside(arc_scores: Tensor, scores: SiblingScores, plus: Sum, *, multiroot: bool) -> Charts:
-    """Fills the charts; the value of all trees is `C[0, -1]`."""
+    """Fill the charts; the value of all trees is `C[0, -1]`."""
     tokens = scores.tokens
     if arc_scores.shape != (tokens, tokens):
         raise ValueError(
@@ -143,15 +146,15 @@ def inside(arc_scores: Tensor, scores: SiblingScores, plus: Sum, *, multiroot: b
 def outside(
     charts: Charts, scores: SiblingScores, dtype: torch.dtype, *, multiroot: bool
 ) -> Charts:
-    """Passes the probability 1 of the sentence down to all cells."""
+    """Pass the probability 1 of the sentence down to all cells."""
     to_C, to_Ct, to_I, to_S = (torch.zeros_like(charts.C, dtype=dtype) for _ in range(4))
     flows = Charts(to_C, to_Ct, to_I, P=to_I, S=to_S)  # a tree that uses I uses P
     to_C[0, -1] = (charts.C[0, -1] > NEGATIVE_INFINITY).to(dtype)
 
     def shares(terms: Tensor, total: Tensor, flow: Tensor) -> Tensor:
-        """What each of the terms `[span, split]` gets of the flow `[span]` into their total."""
+        """Share of each term `[span, split]` in the flow `[span]` into their total."""
         share = weights(terms, total.clamp(min=LOWEST), dtype)
-        # They sum to 1 but for rounding, which would build up from width to width.
+        # They sum to 1 up to rounding errors, which would add up from width to width.
         whole = share.sum(1).clamp_(min=torch.finfo(dtype).tiny)
         return share.mul_((flow / whole).unsqueeze(1))
 
@@ -183,7 +186,7 @@ def outside(
 
 
 def weights(terms: Tensor, unit: Tensor, dtype: torch.dtype) -> Tensor:
-    """exp(terms - unit), `[span, split]`, of terms that are not needed any more."""
+    """exp(terms - unit), `[span, split]`; overwrites the terms."""
     # On a CPU exp2 takes half the time of exp.
     return terms.sub_(unit.unsqueeze(1)).to(dtype).mul_(LOG2_E).exp2_()
 
@@ -191,7 +194,7 @@ def weights(terms: Tensor, unit: Tensor, dtype: torch.dtype) -> Tensor:
 def sibling_terms(
     charts: Charts, direction: Direction, sibling_scores: Tensor, *, multiroot: bool
 ) -> Tensor:
-    """The terms of P, `[span, split]`; the first is the one without a sibling."""
+    """Terms of P, `[span, split]`; the first is the one without a sibling."""
     alone, left, right = sibling_spans(charts, direction)
     terms = left.new_empty(len(left), direction.width)
     terms[:, 0] = alone
@@ -234,14 +237,14 @@ def directions(width: int) -> tuple[Direction, Direction]:
 
 
 def rows(chart: Tensor, width: int, *, at: tuple[int, int], count: int) -> Tensor:
-    """A view `[span, count]` of the cells from `chart[i + at[0], i + at[1]]` on to the right."""
+    """View `[span, count]` of the cells from `chart[i + at[0], i + at[1]]` to the right."""
     tokens = len(chart)
     first = at[0] * tokens + at[1]
     return chart.as_strided((tokens - width, count), (tokens + 1, 1), first)
 
 
 def cells(chart: Tensor, width: int, *, at: tuple[int, int]) -> Tensor:
-    """A view `[span]` of the cells `chart[i + at[0], i + at[1]]`."""
+    """View `[span]` of the cells `chart[i + at[0], i + at[1]]`."""
     return rows(chart, width, at=at, count=1).squeeze(1)
 
 
