@@ -1,4 +1,4 @@
-"""Inside, outside and decoding per backend; knows tensors, not sentences."""
+"""Inside, outside and decoding, per backend, on tensors."""
 
 from treecrf.ops.backend import BackendError, use_backend
 

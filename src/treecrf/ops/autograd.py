@@ -1,4 +1,4 @@
-"""The differentiable operations: masking of arc scores, and the log-partition."""
+"""Differentiable operations: masking of arc scores, and the log-partition."""
 
 import torch
 from torch import Tensor
@@ -10,10 +10,10 @@ from treecrf.ops.masking import reference
 def masked_and_shifted(
     arc_scores: Tensor, lengths: Tensor, *, allowed: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """The scores `[batch, dependent, head]` and what was taken from them, `[batch, dependent]`.
+    """Masked scores `[batch, dependent, head]`, and what was subtracted, `[batch, dependent]`.
 
-    In float32, or float64 when they came so. What was taken has no gradient; it is 0 where there is
-    nothing to take, and NaN where the scores that count, or the length, make no sense.
+    In float32, or in float64 if they came so. What was subtracted has no gradient; it is 0 where no
+    head is possible, and NaN where a score in use or the length is invalid.
     """
     backend = backend_for(arc_scores.device)
     if backend == "torch":
@@ -23,7 +23,7 @@ def masked_and_shifted(
 
 
 class _MaskAndShift(torch.autograd.Function):
-    """One pass over the scores; one that counts gets its gradient, the others get 0."""
+    """One pass over the scores; masked ones get a gradient of 0."""
 
     @staticmethod
     def forward(ctx, backend, arc_scores, lengths, allowed):  # type: ignore[no-untyped-def]
@@ -60,7 +60,7 @@ def marginals(
 ) -> tuple[Tensor, ...]:
     """Gradients of log Z with respect to every score tensor, differentiable themselves.
 
-    A fast backend cannot differentiate them, so the reference computes them on any backend.
+    The fast kernels have no second derivatives, so the reference computes them.
     """
     scores = tuple(
         part if part.requires_grad else part.detach().requires_grad_() for part in scores
@@ -74,7 +74,7 @@ def marginals(
 
 
 class _LogPartition(torch.autograd.Function):
-    """Inside and outside in one call forwards, so that backwards only scales the marginals."""
+    """Inside and outside passes in `forward`; `backward` only scales the marginals."""
 
     @staticmethod
     def forward(ctx, family, lengths, multiroot, *scores):  # type: ignore[no-untyped-def]

@@ -1,4 +1,4 @@
-"""Which implementation computes an operation: the choice of backend, by hand or by device."""
+"""Choice of the backend that computes an operation, by hand or by device."""
 
 import importlib
 import importlib.util
@@ -24,12 +24,12 @@ _chosen: ContextVar[Backend | None] = ContextVar("treecrf_backend", default=None
 
 
 class BackendError(RuntimeError):
-    """The backend that was asked for cannot run here; the message says what can."""
+    """The chosen backend cannot run here; the message says what can."""
 
 
 @contextmanager
 def use_backend(name: Backend) -> Iterator[None]:
-    """Compute with this backend inside the `with` block, whatever the device would suggest."""
+    """Compute with this backend inside the `with` block, whatever the device."""
     if name not in _MODULES:
         known = ", ".join(repr(backend) for backend in _MODULES)
         raise BackendError(f"unknown backend {name!r}: choose one of {known}")
@@ -41,11 +41,10 @@ def use_backend(name: Backend) -> Iterator[None]:
 
 
 def backend_for(device: torch.device) -> Backend:
-    """The backend in force for tensors on this device.
+    """Backend for tensors on this device: the one chosen by hand, or the fast one of the device.
 
-    The fast backend of the device is the default, and where it cannot run the torch reference
-    takes its place, with a line in the log if the fast one is there but does not work; a backend
-    chosen by hand that cannot run is an error.
+    A chosen backend that cannot run is an error. Without a choice the torch reference takes the
+    place of a fast backend that cannot run, with a warning if it is installed but fails.
     """
     chosen = _chosen.get()
     if chosen is not None:
@@ -64,28 +63,28 @@ def backend_for(device: torch.device) -> Backend:
 
 
 def implementation(operation: Operation, scores: torch.Tensor) -> ModuleType:
-    """The module that computes an operation, such as a family of trees, on these scores."""
+    """Module that computes an operation, such as a family of trees, on these scores."""
     return module(operation, backend_for(scores.device))
 
 
 def module(operation: Operation, backend: Backend) -> ModuleType:
-    """An operation's module for one backend; numba and triton are imported here, on first use."""
+    """Module of an operation for one backend; imports numba and triton on first use."""
     return importlib.import_module(f"treecrf.ops.{operation}.{_MODULES[backend]}")
 
 
 def host_module(family: Family) -> ModuleType:
-    """The module that computes on the host what a device backend leaves to it."""
+    """Module that computes on the host what a device backend leaves to it."""
     host = torch.device("cpu")
     return module(family, "torch" if obstacle("numba", host) else "numba")
 
 
 def obstacle(backend: Backend, device: torch.device) -> str | None:
-    """What keeps a backend from running on a device, and what to do about it; None when it runs."""
+    """Reason why a backend cannot run on a device, and what to do; None when it runs."""
     return _unfit(backend, device) or _failure(backend, device)
 
 
 def _unfit(backend: Backend, device: torch.device) -> str | None:
-    """Why a backend is not for this machine or device."""
+    """Reason why a backend does not fit this machine or device."""
     if backend == "torch":
         return None
     if importlib.util.find_spec(backend) is None:
@@ -106,23 +105,23 @@ def _unfit(backend: Backend, device: torch.device) -> str | None:
 def _is_old_triton() -> bool:
     try:
         return importlib.util.find_spec("triton.knobs") is None
-    except Exception:  # Triton itself cannot be imported, which `_failure` tells
+    except Exception:  # Triton cannot be imported, which `_failure` reports
         return False
 
 
 @cache
 def _failure(backend: Backend, device: torch.device) -> str | None:
-    """Why an installed backend does not work, in one line; tried once with a small kernel."""
+    """Error of an installed backend in one line, found by running a small kernel once."""
     try:
         if backend == "numba":
-            from treecrf.ops.numba import trial
+            from treecrf.ops.numba.lanes import check_lanes
 
-            trial.check()
+            check_lanes()
         elif backend == "triton" and (device.type != "cuda" or torch.cuda.is_available()):
             lengths = torch.ones(1, dtype=torch.int64, device=device)
             kernels = module("masking", "triton")
             kernels.mask_and_shift(torch.zeros(1, 2, 2, device=device), lengths, allowed=None)
-    except Exception as error:  # whatever it is, the reference computes without it
+    except Exception as error:  # whatever it is, the reference takes over
         reason = " ".join(str(error).split()) or "no reason given"
         return f"{type(error).__name__}: {reason[:200]}"
     return None
@@ -130,7 +129,7 @@ def _failure(backend: Backend, device: torch.device) -> str | None:
 
 @cache
 def _tell(backend: Backend, failure: str) -> None:
-    """Say once what does not work, and what computes instead."""
+    """Warn once that a backend does not work, and that torch takes over."""
     _log.warning("%s does not work here, so torch computes, slowly: %s", backend, failure)
 
 

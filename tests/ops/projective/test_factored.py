@@ -110,13 +110,12 @@ def test_materialised_scores(
 @pytest.mark.parametrize("block", [1, 2, 5, 16, 17, 39, 40, 41, 1000])
 def test_block_sizes(words: int, block: int, multiroot: bool) -> None:
     scores = random_scores(words, forbidden=0.2)
-    arcs, pairs, dependents = scores
     crf = distribution(scores, multiroot=multiroot)
-    blocks = SiblingScores(pairs, dependents, block=block)
-    log_partition, marginals = factored.marginals_of(arcs, blocks, multiroot=multiroot)
+    log_partition, marginals = factored.marginals(*scores, multiroot=multiroot, block=block)
     torch.testing.assert_close(log_partition, crf.log_partition[0])
     torch.testing.assert_close(marginals, crf.marginals[0])
-    assert torch.equal(factored.argmax_of(arcs, blocks, multiroot=multiroot), crf.argmax[0])
+    heads = factored.argmax(*scores, multiroot=multiroot, block=block)
+    assert torch.equal(heads, crf.argmax[0])
 
 
 @pytest.mark.parametrize("block", [1, 3, 8, 20])

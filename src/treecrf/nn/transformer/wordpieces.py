@@ -51,7 +51,7 @@ class WordPieces:
         return pieces[: self.limit] or [self.unknown]
 
     def _parts(self, word: str) -> list[str]:
-        """Cut at punctuation and ideographs; drop control characters and, in lower case, accents."""
+        """Cut at punctuation and ideographs; drop control characters and, lowercased, accents."""
         if self.lowercase:
             word = unicodedata.normalize("NFD", word.lower())
             word = "".join(char for char in word if unicodedata.category(char) != "Mn")

@@ -1,1 +1,1 @@
-"""Which arcs and siblings count: scores with -inf where no tree may go."""
+"""Masking of arc scores: -inf where no tree may use an arc."""

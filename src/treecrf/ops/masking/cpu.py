@@ -1,4 +1,4 @@
-"""Masking and shifting of arc scores in compiled code on the CPU; see `masking`."""
+"""Masking and shifting of arc scores in compiled code on the CPU; see `reference`."""
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from treecrf.ops.numba.threads import run_in_threads
 def mask_and_shift(
     arc_scores: Tensor, lengths: Tensor, *, allowed: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """Masked and shifted scores, and what was taken from them."""
+    """Masked and shifted scores, and what was subtracted from them."""
     if arc_scores.dtype not in (torch.float32, torch.float64):
         arc_scores = arc_scores.float()
     scores = arc_scores.detach().contiguous().numpy()
@@ -36,7 +36,7 @@ def _mask_and_shift(
     arcs: npt.NDArray[np.floating],
     best: npt.NDArray[np.floating],
 ) -> None:
-    """Fills `arcs [batch, dependent, head]` and `best [batch, dependent]` of these sentences.
+    """Fill `arcs [batch, dependent, head]` and `best [batch, dependent]` of these sentences.
 
     An empty `allowed` allows everything.
     """

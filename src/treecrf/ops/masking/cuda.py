@@ -1,4 +1,4 @@
-"""Masking and shifting of arc scores in one Triton launch; see `masking`."""
+"""Masking and shifting of arc scores in one Triton launch; see `reference`."""
 
 import torch
 import triton
@@ -6,14 +6,14 @@ import triton.language as tl
 from torch import Tensor
 
 
-# Compiled for heads that lie side by side, by their stride, and not for sizes.
+# Specialised for the stride of heads (1 if contiguous), not for sizes.
 @triton.jit(do_not_specialize=["tokens", "batch_stride", "dependent_stride"])
 def _mask_and_shift(
     arc_scores, allowed, lengths, arcs, best, tokens,
     batch_stride, dependent_stride, head_stride,
     CONSTRAINED: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """Fills `arcs [sentence, dependent, head]` and `best [sentence, dependent]`."""
+    """Fill `arcs [sentence, dependent, head]` and `best [sentence, dependent]`."""
     sentence = tl.program_id(0).to(tl.int64)
     length = tl.load(lengths + sentence)
     dependent = tl.program_id(1) * ROWS + tl.arange(0, ROWS)
@@ -29,7 +29,7 @@ def _mask_and_shift(
     score = tl.load(arc_scores + place + head[None, :] * head_stride, usable, float("-inf"))
     score = score.to(arcs.dtype.element_ty)
     largest = tl.max(score, 1)
-    # A comparison with NaN is false, so what is not below infinity is infinite or NaN.
+    # A comparison with NaN is false: not below infinity means infinite or NaN.
     wrong = tl.sum(tl.where(score < float("inf"), 0, 1), 1) > 0
     wrong |= (length < 0) | (length >= tokens)
     taken = tl.where(largest == float("-inf"), 0.0, largest)
@@ -41,7 +41,7 @@ def _mask_and_shift(
 def mask_and_shift(
     arc_scores: Tensor, lengths: Tensor, *, allowed: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """Masked and shifted scores, and what was taken from them."""
+    """Masked and shifted scores, and what was subtracted from them."""
     batch, tokens, _ = arc_scores.shape
     dtype = torch.float64 if arc_scores.dtype == torch.float64 else torch.float32
     arcs = torch.empty(arc_scores.shape, dtype=dtype, device=arc_scores.device)

@@ -1,7 +1,7 @@
-"""Arc scores as the kernels want them: -inf where no tree may go, and each word's best head at 0.
+"""Masking and shifting of arc scores: -inf where no tree may go, and each word's best head at 0.
 
-A word has exactly one head, so taking its best score from all its arcs takes the same number from
-every tree, and differences of large scores keep their digits.
+A word has exactly one head, so subtracting its best score from all its arcs subtracts the same
+number from every tree, and differences of large scores keep their digits.
 """
 
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor
 def mask_and_shift(
     arc_scores: Tensor, lengths: Tensor, *, allowed: Tensor | None
 ) -> tuple[Tensor, Tensor]:
-    """Masked and shifted scores, and what was taken from them."""
+    """Masked and shifted scores, and what was subtracted from them."""
     usable = usable_arcs(lengths, arc_scores.shape[1])
     if allowed is not None:
         usable = usable & allowed
@@ -25,7 +25,7 @@ def mask_and_shift(
 
 
 def usable_arcs(lengths: Tensor, tokens: int) -> Tensor:
-    """The arcs `[batch, dependent, head]` that some tree could use."""
+    """Arcs `[batch, dependent, head]` that some tree could use."""
     token = torch.arange(tokens, device=lengths.device)
     in_sentence = token <= lengths[:, None]
     arcs = (token[:, None] > 0) & (token[:, None] != token)  # [dependent, head]

@@ -1,7 +1,6 @@
-"""The non-projective family on the CPU: compiled kernels, one sentence a task, over threads.
+"""Non-projective trees on the CPU: compiled kernels, one sentence a task, in threads.
 
-Conversions are NumPy's: torch would spread them over threads of its own, which then spin on the
-cores that the kernels are about to use.
+NumPy converts: the threads of torch would spin on the cores that the kernels are about to use.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The non-projective family on CUDA: log Z and marginals in one Triton program a sentence.
+"""Non-projective trees on CUDA: log Z and marginals in one Triton program a sentence.
 
 The elimination of `matrix_tree` in the same wide numbers (see `constants`), forwards for log Z and
 then backwards for V(m, h) = d log Z / d w(m, h), with p(h -> m) = w(m, h) V(m, h). Matrices are
@@ -36,7 +36,7 @@ def power(shift):
 
 @triton.jit
 def normalised(mantissa, exponent):
-    """The same numbers with the size of their mantissas in [1, 2), or 0 and ZERO."""
+    """Normalise: absolute mantissas in [1, 2), or 0 and ZERO."""
     bits = mantissa.to(tl.int64, bitcast=True)
     shift = ((bits >> 52) & 0x7FF) - 1023
     scaled = (bits - (shift << 52)).to(tl.float64, bitcast=True)
@@ -45,7 +45,7 @@ def normalised(mantissa, exponent):
 
 @triton.jit
 def add(mantissa, exponent, other_mantissa, other_exponent):
-    """Sums, one by one."""
+    """Elementwise sums."""
     largest = tl.maximum(exponent, other_exponent)
     return (
         mantissa * power(exponent - largest) + other_mantissa * power(other_exponent - largest),
@@ -78,7 +78,7 @@ def eliminate(
     mantissas, exponents, lengths, pivots, pivot_exponents, words,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """Fills `pivots [sentence, word]` with the D(v); row and column v stay as they are then."""
+    """Fill `pivots [sentence, word]` with the D(v); row and column v stay as they are then."""
     sentence = tl.program_id(0).to(tl.int64)
     length = tl.load(lengths + sentence).to(tl.int32)
     width = words + 1
@@ -118,7 +118,7 @@ def differentiate(
     mantissas, exponents, lengths, pivots, pivot_exponents, V, V_exponents, words,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """Fills `V [sentence, word, word + root]`, which holds zeros, from what `eliminate` leaves."""
+    """Fill `V [sentence, word, word + root]`, which holds zeros, after `eliminate`."""
     sentence = tl.program_id(0).to(tl.int64)
     length = tl.load(lengths + sentence).to(tl.int32)
     width = words + 1
@@ -221,7 +221,7 @@ def _weights(arc_scores: Tensor, multiroot: bool) -> tuple[Tensor, Tensor]:
 
 
 def _pivots(mantissas: Tensor, exponents: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """The D(v) `[sentence, word]` of an elimination in place; 1 for padding."""
+    """Eliminate in place; returns the D(v) `[sentence, word]`, 1 for padding."""
     batch, words, _ = mantissas.shape
     pivots, pivot_exponents = mantissas.new_ones(batch, words), exponents.new_zeros(batch, words)
     with torch.cuda.device_of(mantissas):
@@ -233,14 +233,14 @@ def _pivots(mantissas: Tensor, exponents: Tensor, lengths: Tensor) -> tuple[Tens
 
 
 def _tile(words: int) -> dict[str, int]:
-    """Rows are as wide as the matrix; there are so many that a tile stays in registers."""
+    """Tile as wide as the matrix, with as many rows as fit into registers."""
     columns = max(32, triton.next_power_of_2(words + 1))
     rows = max(1, min(columns, 2048 // columns))
     return {"ROWS": rows, "COLUMNS": columns, "num_warps": 4 if columns <= 32 else 8}
 
 
 def _log_product(pivots: Tensor, exponents: Tensor, lengths: Tensor, multiroot: bool) -> Tensor:
-    """log Z `[sentence]` of the D(v), -inf when there is no tree."""
+    """log Z `[sentence]` from the D(v); -inf when there is no tree."""
     has_marker = exponents < MARKER // 2
     order = torch.zeros_like(lengths) if multiroot else lengths.clamp(max=1)
     exists = (pivots > 0).all(1) & (has_marker.sum(1) == order)

@@ -1,21 +1,21 @@
-"""The maximum spanning tree of one sentence by Chu-Liu/Edmonds, in plain Python."""
+"""Maximum spanning tree of one sentence by Chu-Liu/Edmonds, in plain Python."""
 
 from treecrf.ops.constants import NEGATIVE_INFINITY
 
 Scores = list[list[float]]
-"""Of one sentence: `[dependent][head]`."""
+"""Scores of one sentence: `[dependent][head]`."""
 
 Weight = tuple[int, float]
-"""Minus the number of arcs from the root symbol, where that matters, and a score."""
+"""Minus the number of arcs from the root symbol (0 with several roots), and a score."""
 
 Graph = dict[int, dict[int, Weight]]
-"""Of each node but the root symbol, the weights of its arcs by their heads."""
+"""Weights of the arcs into each node but the root symbol, by head."""
 
 
 def best_tree(scores: Scores, *, multiroot: bool) -> list[int] | None:
     """Heads (root entry first) of the best tree, None when there is none.
 
-    Single root: of all trees with the fewest arcs from the root symbol the one of highest score.
+    Single root: the highest score among the trees with the fewest arcs from the root symbol.
     """
     graph: Graph = {
         dependent: {
@@ -37,7 +37,7 @@ def tree_score(scores: Scores, heads: list[int]) -> float:
 
 
 def _spanning_tree(graph: Graph) -> dict[int, int] | None:
-    """The head of each node in the best tree, None when a node cannot be reached."""
+    """Head of each node in the best tree, None when a node cannot be reached."""
     if not all(graph.values()):
         return None
     best = {node: max(heads, key=lambda head: heads[head]) for node, heads in graph.items()}
@@ -49,7 +49,9 @@ def _spanning_tree(graph: Graph) -> dict[int, int] | None:
     # the cycle, so it weighs what it gains over that.
     merged = {node: max(graph) + 1 + index for index, cycle in enumerate(cycles) for node in cycle}
     contracted: Graph = {merged.get(node, node): {} for node in graph}
-    arcs: dict[tuple[int, int], tuple[int, int]] = {}  # what an arc between new nodes stands for
+    arcs: dict[
+        tuple[int, int], tuple[int, int]
+    ] = {}  # the arc that one between new nodes stands for
     for node, heads in graph.items():
         target = merged.get(node, node)
         roots, score = heads[best[node]] if node in merged else (0, 0.0)
@@ -68,7 +70,7 @@ def _spanning_tree(graph: Graph) -> dict[int, int] | None:
 
 
 def _find_cycles(heads: dict[int, int]) -> list[list[int]]:
-    """The nodes of every cycle, none when every node reaches the root symbol."""
+    """Nodes of every cycle."""
     cycles = []
     seen: set[int] = set()
     for start in heads:

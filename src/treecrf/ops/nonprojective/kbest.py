@@ -1,8 +1,7 @@
 """The k best spanning trees by Lawler's partition, compiled with Numba.
 
-When a tree is the best of a set of trees, the rest of the set falls apart into one set for each
-word i: the trees that share its heads of the words before i and differ from it in that of i. The
-best of each is again a maximum spanning tree.
+Without its best tree, a set of trees falls into one set for each word i: the trees with the same
+heads of the words before i and another head of i. The best of each is a maximum spanning tree.
 """
 
 import numpy as np
@@ -23,12 +22,12 @@ def tree_score(scores: Floats, heads: Integers, words: int) -> float:
 
 @compiled
 def k_best(scores: Floats, words: int, multiroot: bool, heads: Integers) -> None:
-    """Fills `heads [k, N]`, which holds zeros, from `scores [dependent, head]`."""
+    """Fill `heads [k, N]`, which holds zeros, from `scores [dependent, head]`."""
     k, tokens = heads.shape[0], words + 1
-    # Of each set: its best tree, how many words have a fixed head, what the next may not take.
+    # Of each set: its best tree, the number of words with a given head, banned heads of the next.
     trees = np.zeros((k, tokens), dtype=np.int64)
     values = np.full(k, -np.inf)
-    fixed = np.zeros(k, dtype=np.int64)
+    given = np.zeros(k, dtype=np.int64)
     forbidden = np.zeros((k, tokens), dtype=np.bool_)
     work = scores.copy()
     tree = np.zeros(tokens, dtype=np.int64)
@@ -45,23 +44,23 @@ def k_best(scores: Floats, words: int, multiroot: bool, heads: Integers) -> None
         values[best] = -np.inf
         if rank == k - 1:
             return
-        first = fixed[best] + 1
+        first = given[best] + 1
         banned[:] = forbidden[best]
         for word in range(first, tokens):
             banned[found[word]] = True
             restrict(scores, found, word, banned, work)
             if best_tree(work, words, multiroot, tree):
-                # No more than k sets are ever needed: a better one takes the place of the worst.
+                # At most k sets are needed: a better one replaces the worst.
                 value, worst = tree_score(scores, tree, words), int(np.argmin(values))
                 if value > values[worst]:
-                    values[worst], fixed[worst] = value, word - 1
+                    values[worst], given[worst] = value, word - 1
                     trees[worst], forbidden[worst] = tree, banned
             banned[:] = False
 
 
 @compiled
 def restrict(scores: Floats, tree: Integers, word: int, banned: Flags, work: Floats) -> None:
-    """Fills `work`: scores for trees with the same heads before a word, not a banned one there."""
+    """Fill `work` with the scores of trees with the same heads before a word, and none banned."""
     for dependent in range(1, scores.shape[0]):
         if dependent < word:
             work[dependent] = -np.inf
@@ -77,7 +76,7 @@ def restrict(scores: Floats, tree: Integers, word: int, banned: Flags, work: Flo
 def k_best_trees(
     sentences: Integers, arc_scores: Floats, lengths: Integers, multiroot: bool, heads: Integers
 ) -> None:
-    """Fills `heads [batch, k, N]`, which holds zeros, for these sentences."""
+    """Fill `heads [batch, k, N]`, which holds zeros, for these sentences."""
     for sentence in sentences:
         tokens = lengths[sentence] + 1
         scores = arc_scores[sentence, :tokens, :tokens].copy()

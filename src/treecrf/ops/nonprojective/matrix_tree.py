@@ -1,4 +1,4 @@
-"""log Z and arc marginals over all spanning trees by elimination, compiled with Numba.
+"""log Z and marginals over all spanning trees by elimination, compiled with Numba.
 
 A word is a state of a random walk from words to heads that ends at the root symbol. Eliminating a
 word v joins the steps to it with those from it:
@@ -55,11 +55,11 @@ def load_weights(arc_scores: Floats, words: int, multiroot: bool) -> tuple[Float
 def eliminate(
     weights: Floats, exponents: Integers, words: int, count: int, with_walks: bool
 ) -> tuple[float, int, int]:
-    """Eliminates the first `count` of so many words, in place.
+    """Eliminate the first `count` of `words` words, in place.
 
-    The rows of the words that remain then hold the arcs of the smaller graph, and those of the
-    eliminated words, `with_walks`, the probabilities that the walk from there first leaves them to
-    each remaining token. Returns the product of the D(v): mantissa, exponent and power of t.
+    Then the rows of the other words hold the arcs of the smaller graph, and those of the eliminated
+    words, `with_walks`, the probabilities that the walk from there first leaves them to each
+    remaining token. Returns the product of the D(v): mantissa, exponent and power of t.
     """
     product, product_exponent, order = 1.0, 0, 0
     for v in range(count):
@@ -97,7 +97,7 @@ def eliminate(
 
 @compiled
 def log_weight(mantissa: float, exponent: int, order: int, multiroot: bool) -> float:
-    """log Z of a product of all D(v), -inf when there is no tree."""
+    """log Z from the product of all D(v); -inf when there is no tree."""
     if mantissa == 0.0 or order != (0 if multiroot else 1):
         return -np.inf
     return logarithm(mantissa, exponent)
@@ -107,7 +107,7 @@ def log_weight(mantissa: float, exponent: int, order: int, multiroot: bool) -> f
 def halve(
     graph: Floats, exponents: Integers, leaves: Floats, leaf_exponents: Integers
 ) -> tuple[float, int, int]:
-    """Eliminates either half of the words, leaving the other, and so on within each half.
+    """Eliminate each half of the words, leaving the other, and so on within each half.
 
     Level l has 2^l blocks of words, block b from `b * words >> l`, and each splits into two of the
     next level. At first `graph [word, word]` holds the arcs between words and the last row of
@@ -179,7 +179,7 @@ def fill_escapes(
     escapes: Floats,
     escape_exponents: Integers,
 ) -> None:
-    """Fills e(h), the probability that the walk from h ends before this word, for all h."""
+    """Fill e(h), the probability that the walk from h ends before this word, for all h."""
     words = graph.shape[0]
     escapes[word], escape_exponents[word] = 0.0, ZERO
     for level in range(leaves.shape[0] - 2, -1, -1):
@@ -210,7 +210,7 @@ def fill_shares(
     escape_exponents: Integers,
     shares: Floats,
 ) -> None:
-    """Fills `shares [token]` with p(h -> m) = w(m, h) e(h) / sum_h w(m, h) e(h), the root first."""
+    """Fill `shares [token]` with p(h -> m) = w(m, h) e(h) / sum_h w(m, h) e(h), the root first."""
     words = weights.shape[0] - 1
     mantissa, exponent = dot(weights, exponents, escapes, escape_exponents)
     for head in range(words + 1):

@@ -25,7 +25,7 @@ def eliminate_all(weights: Floats, pivots: Floats, root_share: float) -> float:
     """log Z by eliminating the words of `weights [word, word + root]` in order, in place.
 
     Row and column v stay as they were when v was eliminated. With a single root the arcs of the
-    root symbol have no share in D(v), except for the last word, which has no others.
+    root symbol are not in D(v), except for the last word, which has no others.
     """
     words = weights.shape[0]
     log_partition = 0.0
@@ -49,7 +49,7 @@ def eliminate_all(weights: Floats, pivots: Floats, root_share: float) -> float:
 
 @relaxed
 def derivatives(weights: Floats, pivots: Floats, root_share: float) -> Floats:
-    """V `[word, word + root]`, from what `eliminate_all` leaves."""
+    """V `[word, word + root]`, after `eliminate_all`."""
     words = weights.shape[0]
     V = np.zeros((words, words + 1))
     if words > 0:

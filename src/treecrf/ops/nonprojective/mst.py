@@ -19,7 +19,7 @@ FINISHED = -1
 
 @compiled
 def best_tree(scores: Floats, words: int, multiroot: bool, heads: Integers) -> bool:
-    """Fills `heads [words + 1]` with the best tree of `scores [dependent, head]`.
+    """Fill `heads [words + 1]` with the best tree of `scores [dependent, head]`.
 
     Returns whether there is a tree. Arcs of -inf do not exist. The scores are overwritten.
     """
@@ -85,7 +85,7 @@ def best_tree(scores: Floats, words: int, multiroot: bool, heads: Integers) -> b
 
 @compiled
 def best_incoming(scores: Floats, node: int, node_of: Integers, multiroot: bool) -> int:
-    """The head of the best arc into a node from outside, -1 when there is none."""
+    """Head of the best arc into a node from outside, -1 when there is none."""
     best, best_score = -1, -np.inf
     for head in range(0 if multiroot else 1, scores.shape[0]):
         if scores[head] > best_score and node_of[head] != node:
@@ -106,13 +106,13 @@ def contract(
     node_of: Integers,
     in_cycle: Flags,
 ) -> None:
-    """Makes one new node of a cycle, in the row of its first member."""
+    """Contract a cycle to a new node, in the row of its first member."""
     target = row[cycle[0]]
     for index in range(cycle.shape[0]):
         member = cycle[index]
         in_cycle[member] = True
         other, dropped = row[member], best_score[member]
-        # An arc into a member of the cycle takes the place of the member's arc on the cycle.
+        # An arc into a member replaces the member's arc on the cycle.
         if index == 0:
             for head in range(scores.shape[1]):
                 scores[target, head] -= dropped
@@ -132,7 +132,7 @@ def contract(
 def expand(
     nodes: int, parent: Integers, best_head: Integers, best_entry: Integers, heads: Integers
 ) -> None:
-    """Fills `heads`: the arc into a cycle replaces the one on it into the same member."""
+    """Fill `heads`: the arc into a cycle replaces the one on it into the same member."""
     replaced = np.zeros(nodes, dtype=np.bool_)
     heads[0] = 0
     for node in range(nodes - 1, 0, -1):
@@ -150,7 +150,7 @@ def expand(
 def best_trees(
     sentences: Integers, arc_scores: Floats, lengths: Integers, multiroot: bool, heads: Integers
 ) -> None:
-    """Fills `heads [batch, N]`, which holds zeros, for these sentences."""
+    """Fill `heads [batch, N]`, which holds zeros, for these sentences."""
     for sentence in sentences:
         tokens = lengths[sentence] + 1
         scores = arc_scores[sentence, :tokens, :tokens].copy()

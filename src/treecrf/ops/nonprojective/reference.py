@@ -1,4 +1,4 @@
-"""The non-projective family in plain torch and Python: the specification of the fast kernels."""
+"""Non-projective trees in plain torch and Python: the specification of the fast kernels."""
 
 import heapq
 import itertools
@@ -80,9 +80,7 @@ def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Ten
 
 
 def _best_trees(scores: Scores, k: int, *, multiroot: bool) -> list[list[int]]:
-    """Lawler's partition: the other trees of a set differ from its best in the first open word, or
-    share this head and differ in the next, and so on.
-    """
+    """The k best trees by Lawler's partition (see `kbest`)."""
     order = itertools.count()  # breaks ties
     sets: list[tuple[float, int, list[int], int, Scores]] = []
 
@@ -120,7 +118,7 @@ def sample(
 ) -> Tensor:
     """Heads `[k, batch, N]` of k trees drawn from the distribution.
 
-    Word by word from the marginals given the heads that are drawn already.
+    Word by word, from the marginals given the heads drawn before.
     """
     batch, tokens, _ = arc_scores.shape
     scores, lengths = arc_scores.double().repeat(k, 1, 1), lengths.repeat(k)
@@ -130,7 +128,7 @@ def sample(
     source = scores.device if generator is None else generator.device
     for word in range(1, tokens):
         _, probabilities = marginals(scores, lengths, multiroot=multiroot)
-        # Of exponential waiting times, the first to end is a draw by their rates.
+        # The shortest of exponential waiting times is a draw by their rates.
         uniform = torch.rand(
             (k * batch, tokens), dtype=torch.float64, device=source, generator=generator
         )

@@ -1,10 +1,10 @@
 """Exact draws of spanning trees, compiled with Numba.
 
 Wilson's algorithm draws a tree by loop-erased random walks from words to heads, in microseconds,
-unless words that point at each other keep the walk for ever. What cycles a run erases, and so how
-many steps it takes, is independent of the tree that it ends with (Propp and Wilson, 1998). So a
-run that takes too many steps can be given up without a bias, and the tree be drawn word by word
-from exact conditional probabilities instead.
+unless words that point at each other keep the walk for ever. The cycles that a run erases, and so
+its number of steps, are independent of its tree (Propp and Wilson, 1998). So a run that takes too
+many steps can be given up without a bias, and the tree is drawn word by word from exact conditional
+probabilities instead.
 
 Single root: the root symbol's child is drawn from its marginals first. Each draw has a random
 stream of its own, so the trees do not depend on threads.
@@ -23,14 +23,14 @@ from treecrf.ops.nonprojective.widefloat import Floats, Integers
 from treecrf.ops.numba.compiling import compiled, kernel
 
 Stream = npt.NDArray[np.uint64]
-"""The state of a random stream, one number."""
+"""State of a random stream, one number."""
 
 UNDECIDED = -1
 
 
 @compiled
 def uniform(stream: Stream) -> float:
-    """The next number of a stream, in [0, 1): SplitMix64."""
+    """Next number of a stream, in [0, 1): SplitMix64."""
     stream[0] += np.uint64(0x9E3779B97F4A7C15)
     bits = stream[0]
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -41,10 +41,10 @@ def uniform(stream: Stream) -> float:
 
 @compiled
 def draw(cumulative: Floats, stream: Stream) -> int:
-    """An index drawn by its weight, from the running sums of the weights."""
+    """Draw an index by its weight, from the running sums of the weights."""
     count = cumulative.shape[0]
     low = count
-    # A product rounded up to the sum itself is drawn again; there is nothing to draw from NaN.
+    # A product rounded up to the sum itself is drawn again; from NaN nothing can be drawn.
     while low == count and cumulative[-1] > 0:
         point = uniform(stream) * cumulative[-1]
         low, high = 0, count
@@ -59,7 +59,7 @@ def draw(cumulative: Floats, stream: Stream) -> int:
 
 @compiled
 def cumulative_weights(arc_scores: Floats, words: int, multiroot: bool) -> Floats:
-    """Running sums over heads `[dependent, head]`, each row in a scale of its own.
+    """Running sums over heads `[dependent, head]`, each row in its own scale.
 
     With a single root the root symbol has weight 0: its arc is drawn apart.
     """
@@ -76,7 +76,7 @@ def cumulative_weights(arc_scores: Floats, words: int, multiroot: bool) -> Float
 
 @compiled
 def draw_by_walks(sums: Floats, heads: Integers, stream: Stream) -> bool:
-    """Fills the undecided `heads [words + 1]` by Wilson's algorithm; False when it takes long."""
+    """Fill the undecided `heads [words + 1]` by Wilson's algorithm; False when it takes long."""
     tokens = heads.shape[0]
     reached = heads != UNDECIDED
     # Drawing word by word takes O(n^4).
@@ -102,7 +102,7 @@ def draw_by_walks(sums: Floats, heads: Integers, stream: Stream) -> bool:
 def draw_word_by_word(
     weights: Floats, exponents: Integers, heads: Integers, stream: Stream
 ) -> None:
-    """Fills the undecided `heads [words + 1]` in order, each given those before."""
+    """Fill the undecided `heads [words + 1]` in order, each given those before."""
     words = heads.shape[0] - 1
     weights, exponents = weights.copy(), exponents.copy()
     order = np.arange(words + 1)
@@ -133,7 +133,7 @@ def draw_word_by_word(
 
 @compiled
 def keep_one_arc(weights: Floats, exponents: Integers, head: int) -> None:
-    """Leaves a word `[word + root]` its arc from one head only."""
+    """Leave a word `[word + root]` its arc from one head only."""
     weights[:], exponents[:] = 0.0, ZERO
     index = head - 1 if head > 0 else weights.shape[0] - 1
     weights[index], exponents[index] = 1.0, 0
@@ -149,7 +149,7 @@ def draw_trees(
     seeds: Integers,
     heads: Integers,
 ) -> None:
-    """Fills `heads [k, batch, N]`, which holds zeros, for these sentences, which have trees.
+    """Fill `heads [k, batch, N]`, which holds zeros, for these sentences, which have trees.
 
     There is one of `seeds [k, batch]` for each tree; `root_marginals [batch, N]` are p(0 -> m).
     """

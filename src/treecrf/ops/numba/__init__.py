@@ -1,1 +1,1 @@
-"""What the CPU kernels share: compiling, threads, vectors, scaled numbers, k-best lists."""
+"""Shared parts of the CPU kernels: compiling, threads, vectors, scaled numbers, k-best lists."""

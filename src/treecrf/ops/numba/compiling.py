@@ -1,4 +1,4 @@
-"""Compiles functions for the CPU backend, and keeps kernels on disk until their sources change."""
+"""Compilation for the CPU backend; kernels stay on disk until their sources change."""
 
 import hashlib
 import inspect
@@ -16,7 +16,7 @@ __all__ = ["compiled", "inlined", "kernel", "relaxed", "sources"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-# Kernels check nothing: a division by zero has the result that it has in NumPy.
+# No checks: a division by zero has the result of NumPy.
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 _PACKAGE, *_OWN = __name__.split(".")
 _FOLDER = Path(__file__).parents[len(_OWN) - 1]
@@ -24,9 +24,9 @@ _IMPORT = re.compile(rf"^from {_PACKAGE}\b\.?([\w.]*) import (\([^)]*\)|.*)", re
 
 
 def kernel(function: Function) -> Function:
-    """Compiles a function on its first call, to run without the GIL, and keeps it on disk."""
-    # Numba names the file on disk after the function, and looks no further than its own module
-    # for changes: the digest makes it notice changes in what the function calls.
+    """Compile a function on its first call, to run without the GIL, and keep it on disk."""
+    # Numba names the file on disk after the function, and looks for changes in its module only: the
+    # digest covers the modules that the function calls.
     function.__qualname__ += f"_{_digest(Path(inspect.getfile(function)))}"
     jitted: Function = numba.njit(**_OPTIONS)(function)
     keep_on_disk(jitted)
@@ -34,27 +34,27 @@ def kernel(function: Function) -> Function:
 
 
 def compiled(function: Function) -> Function:
-    """Compiles a function together with the kernels that call it."""
+    """Compile a function together with the kernels that call it."""
     jitted: Function = numba.njit(**_OPTIONS)(function)
     return jitted
 
 
 def relaxed(function: Function) -> Function:
-    """Like `compiled`; sums may be reordered, for vector instructions."""
-    # Not all that fast mathematics could do: infinities keep their meaning.
+    """Compile like `compiled`; sums may be reordered, for vector instructions."""
+    # Not all of fast mathematics: infinities keep their meaning.
     jitted: Function = numba.njit(fastmath={"reassoc", "contract", "nsz"}, **_OPTIONS)(function)
     return jitted
 
 
 def inlined(function: Function) -> Function:
-    """Like `compiled`, but written into the loops of its callers."""
+    """Compile like `compiled`, but inlined into the loops of its callers."""
     jitted: Function = numba.njit(inline="always", **_OPTIONS)(function)
     return jitted
 
 
 @cache
 def sources(path: Path) -> frozenset[Path]:
-    """A module and the modules of this package that it imports, with those that they import."""
+    """A module and all modules of this package that it imports, directly or not."""
     return frozenset({path}).union(*map(sources, _imports(path)))
 
 
@@ -68,7 +68,7 @@ def _imports(path: Path) -> Iterator[Path]:
 
 @cache
 def _digest(path: Path) -> str:
-    """Of all that takes part in the kernels of a module."""
+    """Digest of the sources of the kernels of a module."""
     digest = hashlib.sha256()
     for source in sorted(sources(path)):
         digest.update(source.read_bytes())

@@ -1,4 +1,4 @@
-"""Compiled kernels on disk: whatever is wrong with them there, they are compiled again."""
+"""Compiled kernels on disk; damaged or unreadable ones are compiled again."""
 
 import hashlib
 import logging
@@ -23,15 +23,15 @@ _told = False
 
 
 def keep_on_disk(jitted: Any) -> None:
-    """Have a jitted function load what was compiled of it before, and save what is compiled."""
+    """Make a jitted function load and save its compiled code."""
     try:
         jitted._cache = KernelCache(jitted.py_func)
-    except Exception as error:  # there is no folder that could be used
+    except Exception as error:  # no folder can be used
         _tell("compiled kernels cannot be kept", error)
 
 
 def _tell(problem: str, error: Exception) -> None:
-    """Say once in a process, on standard error, that compiling takes time that it need not."""
+    """Warn once in a process that kernels have to be compiled."""
     global _told
     if not _told:
         _told = True
@@ -40,7 +40,7 @@ def _tell(problem: str, error: Exception) -> None:
 
 
 def _existing(locator: Any) -> Any:
-    """A locator like this one, for a folder that is there but cannot be written."""
+    """Make a locator like this one for a folder that exists but cannot be written."""
 
     class Existing(locator):
         @classmethod
@@ -55,7 +55,7 @@ def _existing(locator: Any) -> Any:
 
 
 class _Places(CompileResultCacheImpl):
-    """Where Numba looks, and last of all folders that can only be read."""
+    """The places of Numba, then folders that can only be read."""
 
     _locator_classes = [  # noqa: RUF012
         *CompileResultCacheImpl._locator_classes,
@@ -64,28 +64,28 @@ class _Places(CompileResultCacheImpl):
 
 
 class KernelCache(FunctionCache):
-    """Numba's cache of a function, with a checksum of each file, and without errors."""
+    """Numba's cache of a function, with a checksum of each file; errors become warnings."""
 
     _impl_class = _Places
 
     def __init__(self, py_func: Any) -> None:
         super().__init__(py_func)
-        # Numba finds out that an object file is damaged by crashing.
+        # Numba would crash on a damaged object file.
         self._cache_file._load_data = self._load_data
         self._cache_file._save_data = self._save_data
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What was compiled for these types; None where there is nothing that can be used."""
+        """Load the code for these types; None if there is none or it is damaged."""
         try:
             return super().load_overload(sig, target_context)
-        except Exception as error:  # bytes that nobody pickled raise anything
+        except Exception as error:  # unpickling damaged bytes raises anything
             _tell(f"{self.cache_path}: damaged kernels are compiled again", error)
             with suppress(Exception):
-                self.flush()  # so that the next ones can be saved
+                self.flush()  # so that new ones can be saved
             return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Save what was compiled, if that is possible."""
+        """Save the compiled code if possible."""
         try:
             super().save_overload(sig, data)
         except Exception as error:

@@ -18,13 +18,13 @@ __all__ = [
 ]
 
 Lists = tuple[Floats, Integers, Integers]
-"""The best ways to make each cell, best first: their scores `[cell, rank]`, the choices that they
-stand for `[cell, rank]`, and how many of them there are `[cell]`."""
+"""Best derivations of each cell, best first: scores and choices, both `[cell, rank]`, and their
+number `[cell]`."""
 
 Options = tuple[Integers, Integers, Floats]
-"""The ways to make one cell: a left cell, a right cell and an additional score for each."""
+"""Ways to make one cell: a left cell, a right cell and an additional score for each."""
 
-Heap = tuple[Floats, Integers]  # the scores and the choices of pairs, the best one first
+Heap = tuple[Floats, Integers]  # scores and choices of pairs, the best first
 
 # A choice is an option, a rank in its left cell and a rank in its right cell.
 RANK_BITS = MOST_TREES.bit_length() - 1
@@ -38,7 +38,7 @@ def packed(option: int, a: int, b: int) -> int:
 
 @compiled
 def unpacked(choice: int) -> tuple[int, int, int]:
-    """The option, the rank in its left cell and the rank in its right cell."""
+    """Option, rank in its left cell and rank in its right cell."""
     return choice >> 2 * RANK_BITS, (choice >> RANK_BITS) & RANK_MASK, choice & RANK_MASK
 
 
@@ -59,11 +59,11 @@ def new_options(count: int) -> Options:
 
 @compiled
 def merge(lists: Lists, cell: int, options: Options, count: int, heap: Heap) -> None:
-    """Lists the best pairs of a left and a right item over the first `count` options of a cell.
+    """List the best pairs of a left and a right item over the first `count` options of a cell.
 
     A heap holds, at first, the best pair of each option. A pair (a, b) that is taken makes room for
-    (a, b + 1) and, where b is 0, for (a + 1, 0): so every pair comes up once, and after all better
-    ones. The heap has room for `count + k` pairs.
+    (a, b + 1) and, where b is 0, for (a + 1, 0): so every pair comes once, after all better ones.
+    The heap has room for `count + k` pairs.
     """
     scores, choices, counts = lists
     left, right, _ = options
@@ -86,7 +86,7 @@ def merge(lists: Lists, cell: int, options: Options, count: int, heap: Heap) -> 
 
 @compiled
 def push(lists: Lists, options: Options, option: int, a: int, b: int, heap: Heap, size: int) -> int:
-    """Adds a pair to the heap unless its score is -inf or NaN; the new size of the heap."""
+    """Add a pair to the heap unless its score is -inf or NaN; returns the new size."""
     left, right, additional = options
     score = lists[0][left[option], a] + lists[0][right[option], b] + additional[option]
     if not score > -np.inf:
@@ -103,7 +103,7 @@ def push(lists: Lists, options: Options, option: int, a: int, b: int, heap: Heap
 
 @compiled
 def pop(heap: Heap, size: int) -> int:
-    """Takes the best pair off the heap; the new size of the heap."""
+    """Remove the best pair from the heap; returns the new size."""
     scores, choices = heap
     last = size - 1
     place, below = 0, 1

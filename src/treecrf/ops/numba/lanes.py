@@ -1,7 +1,7 @@
-"""A vector of LANES float64 numbers for compiled kernels: one sentence a lane.
+"""Vectors of LANES float64 for compiled kernels: one sentence a lane.
 
 A kernel over lanes reads as if it were for one sentence; each operation is one SIMD instruction
-(or a few, where registers are narrow), whatever the auto-vectoriser thinks of the loop around it.
+(or a few, where registers are narrow), whatever the auto-vectoriser does with the loop around it.
 Arrays hold lanes innermost: the vector at `position` is `array[position * LANES :][:LANES]`.
 """
 
@@ -18,6 +18,8 @@ from numba.core import cgutils
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
+from treecrf.ops.numba.compiling import kernel
+
 __all__ = [
     "LANES",
     "Floats",
@@ -28,6 +30,7 @@ __all__ = [
     "ScoreRow",
     "Vector",
     "any_above",
+    "check_lanes",
     "gather",
     "load",
     "load_offsets",
@@ -47,7 +50,7 @@ INTEGERS = ir.VectorType(ir.IntType(64), LANES)
 
 Floats = npt.NDArray[np.floating[Any]]
 Integers = npt.NDArray[np.int64]
-Vector = Any  # what `doubles` is to a type checker: it exists in compiled code only
+Vector = Any  # `doubles` for a type checker: vectors exist in compiled code only
 
 Row = tuple[Floats, int]  # a chart, and the first of successive cells in it
 FlowRow = tuple[Floats, Floats, int]  # the same with the probabilities that the cells are used
@@ -55,11 +58,11 @@ ScoreRow = tuple[Floats, Vector, int]  # flat scores, the lanes' offsets, the fi
 
 
 class Lanes(types.Type):
-    """The type of a vector in compiled code."""
+    """Type of a vector in compiled code."""
 
 
 class LanesModel(models.PrimitiveModel):
-    """Its representation: one LLVM vector."""
+    """Representation of `Lanes`: one LLVM vector."""
 
     def __init__(self, manager: Any, lanes: Lanes) -> None:
         super().__init__(manager, lanes, DOUBLES if lanes == doubles else INTEGERS)
@@ -72,18 +75,18 @@ array = None  # as a parameter of an operation: any array, given to the emitter 
 
 
 class Memory(NamedTuple):
-    """The elements of an array (for emitters): where they begin, and their type."""
+    """Elements of an array (for emitters): a pointer to the first, and their type."""
 
     start: ir.Value
     element: ir.Type
 
     def at(self, builder: Any, index: ir.Value) -> ir.Value:
-        """A pointer to one element."""
+        """Pointer to one element."""
         return builder.gep(self.start, [index], source_etype=self.element)
 
 
 def operation(result: types.Type, *parameters: types.Type | None) -> Callable[[Any], Any]:
-    """Makes an emitter of instructions a function for compiled code.
+    """Make an emitter of instructions a function for compiled code.
 
     The emitter gets the LLVM builder and the arguments, converted to the types of `parameters`.
     """
@@ -112,9 +115,9 @@ def operation(result: types.Type, *parameters: types.Type | None) -> Callable[[A
 
 
 def memory(context: Any, builder: Any, kind: types.Array, value: ir.Value) -> Memory:
-    """An array as its elements (for emitters)."""
-    # llvmlite will have opaque pointers only. Numba's arrays still hold typed ones, which a cast
-    # leaves as they are because it takes them for equal; what comes out of this struct is opaque.
+    """Elements of an array (for emitters)."""
+    # llvmlite will have opaque pointers only; Numba's arrays still hold typed ones, which a cast
+    # leaves as they are because it takes them for equal; a struct makes them opaque.
     holder = ir.Constant(ir.LiteralStructType([ir.PointerType()]), ir.Undefined)
     start = context.make_array(kind)(context, builder, value).data
     start = builder.extract_value(builder.insert_value(holder, start, 0), 0)
@@ -122,17 +125,17 @@ def memory(context: Any, builder: Any, kind: types.Array, value: ir.Value) -> Me
 
 
 def constant(value: float) -> ir.Constant:
-    """The same float64 in every lane of a vector (for emitters)."""
+    """Vector with the same float64 in every lane (for emitters)."""
     return ir.Constant(DOUBLES, [value] * LANES)
 
 
 def integer_constant(value: int) -> ir.Constant:
-    """The same int64 in every lane of a vector (for emitters)."""
+    """Vector with the same int64 in every lane (for emitters)."""
     return ir.Constant(INTEGERS, [value] * LANES)
 
 
 def broadcast(builder: Any, value: ir.Value) -> ir.Value:
-    """One float64 to every lane of a vector (for emitters)."""
+    """Vector with one float64 value in every lane (for emitters)."""
     vector = builder.insert_element(constant(0.0), value, _index(0))
     indices = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)
     return builder.shuffle_vector(vector, vector, indices)
@@ -140,13 +143,13 @@ def broadcast(builder: Any, value: ir.Value) -> ir.Value:
 
 @operation(doubles, types.float64)
 def splat(builder: Any, value: ir.Value) -> ir.Value:
-    """The same number in every lane."""
+    """Vector with the same number in every lane."""
     return broadcast(builder, value)
 
 
 @operation(doubles, doubles, doubles)
 def maximum(builder: Any, first: ir.Value, second: ir.Value) -> ir.Value:
-    """The larger of two; the second where the first is NaN."""
+    """Larger of two, lane by lane; the second where the first is NaN."""
     return builder.select(builder.fcmp_ordered(">", first, second), first, second)
 
 
@@ -169,13 +172,13 @@ def select_equal(
 
 @operation(doubles, array, types.intp)
 def load(builder: Any, values: Memory, position: ir.Value) -> ir.Value:
-    """The vector at a position of a flat float64 array."""
+    """Load the vector at a position of a flat float64 array."""
     return builder.load(_vector_pointer(builder, values, position), align=8, typ=DOUBLES)
 
 
 @operation(integers, array, types.intp)
 def load_offsets(builder: Any, values: Memory, position: ir.Value) -> ir.Value:
-    """The vector at a position of a flat int64 array."""
+    """Load the vector at a position of a flat int64 array."""
     return builder.load(_vector_pointer(builder, values, position), align=8, typ=INTEGERS)
 
 
@@ -187,7 +190,7 @@ def store(builder: Any, values: Memory, position: ir.Value, vector: ir.Value) ->
 
 @operation(doubles, array, integers, types.intp)
 def gather(builder: Any, values: Memory, offsets: ir.Value, position: ir.Value) -> ir.Value:
-    """`array[offsets[lane] + position]` of a flat float array in every lane."""
+    """Load `array[offsets[lane] + position]` of a flat float array into every lane."""
     vector = constant(0.0)
     for lane in range(LANES):
         source = _lane_pointer(builder, values, offsets, position, lane)
@@ -212,7 +215,7 @@ def scatter(
 
 @operation(types.void, array, integers, types.intp)
 def prefetch(builder: Any, values: Memory, offsets: ir.Value, position: ir.Value) -> None:
-    """Ask for the memory that a `gather` will read soon."""
+    """Prefetch the memory of a later `gather`."""
     kinds = [ir.PointerType(), *[ir.IntType(32)] * 3]
     function = cgutils.get_or_insert_function(
         builder.module, ir.FunctionType(ir.VoidType(), kinds), "llvm.prefetch.p0"
@@ -253,3 +256,17 @@ def _lane_pointer(
 
 def _index(lane: int) -> ir.Constant:
     return ir.Constant(ir.IntType(32), lane)
+
+
+@kernel
+def _double(values: Floats) -> None:
+    store(values, 0, load(values, 0) + load(values, 0))
+
+
+def check_lanes() -> None:
+    """Raise an error unless a kernel over lanes can be compiled and gives the right result."""
+    values = np.arange(float(LANES))
+    expected = 2 * values
+    _double(values)
+    if not np.array_equal(values, expected):
+        raise ArithmeticError(f"a compiled kernel gave {values} instead of {expected}")

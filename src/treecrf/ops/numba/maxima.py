@@ -1,4 +1,4 @@
-"""Largest sums of scores in compiled code, and which term they are of.
+"""Maxima of sums of scores in compiled code, and their arguments.
 
 The functions are those of `sums`, so that one inside pass computes with either: a cell is one
 vector of scores, a product is a sum, and a sum is a maximum.
@@ -52,13 +52,13 @@ def weight(score: Vector) -> Vector:
 
 @compiled
 def times(value: Vector, weight: Vector) -> Vector:
-    """value + weight; -inf where the weight is, beside which a value may be anything."""
+    """value + weight; -inf where the weight is, whatever the value."""
     return select_equal(weight, -np.inf, weight, value + weight)
 
 
 @compiled
 def zero_unless_equal(keys: Vector, key: int, value: Vector) -> Vector:
-    """The value in the lanes whose key is `key`, -inf in the rest."""
+    """Keep the value in the lanes whose key is `key`; -inf in the rest."""
     return select_equal(keys, key, value, splat(-np.inf))
 
 
@@ -70,7 +70,7 @@ def exists(chart: Floats, cell: int, lane: int) -> bool:
 
 @compiled
 def sum_of_products(left: Row, right: Row, count: int) -> Vector:
-    """The largest left[r] + right[r], r < count."""
+    """max_{r < count} left[r] + right[r]"""
     A, a = left
     B, b = right
     best = load(A, a) + load(B, b)
@@ -83,21 +83,21 @@ def sum_of_products(left: Row, right: Row, count: int) -> Vector:
 def sum_with_scores(
     alone: Row, left: Row, right: Row, scores: ScoreRow, count: int, _: Floats
 ) -> Vector:
-    """The largest of alone[0] and left[r] + right[r] + scores[r], r < count."""
+    """Maximum of alone[0] and left[r] + right[r] + scores[r], r < count."""
     A, a = left
     B, b = right
     values, offsets, first = scores
     best = load(alone[0], alone[1])
     for r in range(count):
         score = gather(values, offsets, first + r)
-        # A score that no tree uses may be NaN, and is not the larger one then.
+        # A score that no tree uses may be NaN, which is never the larger one.
         best = maximum(load(A, a + r) + load(B, b + r) + score, best)
     return best
 
 
 @compiled
 def choose(_: float, parent: Row, left: Row, right: Row, count: int, lane: int) -> int:
-    """The r of a `sum_of_products`, in one lane."""
+    """Best r of a `sum_of_products`, in one lane."""
     chart, cell = parent
     A, a = left
     B, b = right
@@ -109,7 +109,7 @@ def choose(_: float, parent: Row, left: Row, right: Row, count: int, lane: int) 
 
 @compiled
 def choose_with_scores(_: float, rows: tuple[Row, Row, Row, Row], scores: Floats, lane: int) -> int:
-    """Like `choose` for a `sum_with_scores`: which r, or -1 for the term alone."""
+    """Best r of a `sum_with_scores`, in one lane; -1 for the term alone."""
     best, cell = rows[0]
     A, a = rows[2]
     B, b = rows[3]

@@ -1,4 +1,4 @@
-"""Packs a batch of sentences into groups of LANES and runs a kernel over the groups in threads."""
+"""Packing of a batch into groups of LANES sentences, and kernels over groups in threads."""
 
 from collections.abc import Callable
 
@@ -25,15 +25,14 @@ Groups = npt.NDArray[np.int64]  # [group, lane]: which sentence of the batch
 
 
 class PackedBatch:
-    """The sentences of one call, longest first, LANES of them in a group.
+    """Sentences of one call, longest first, LANES of them in a group.
 
-    Lanes that are left over in the last group repeat its last sentence, which does no harm: they
-    compute the same numbers and write them to the same place.
+    Spare lanes of the last group repeat its last sentence: they compute the same numbers and write
+    them to the same place.
     """
 
     def __init__(self, arc_scores: Tensor, lengths: Tensor) -> None:
-        # Conversions are NumPy's: torch would spread them over threads of its own, which then spin
-        # on the cores that the kernels are about to use.
+        # NumPy converts: torch's threads would spin on the cores that the kernels are about to use.
         scores = arc_scores.detach().numpy()
         self.dtype = scores.dtype
         self.sentences, self.tokens = arc_scores.shape[:2]
@@ -45,7 +44,7 @@ class PackedBatch:
         self.arc_scores = scores.astype(np.float64, copy=False).reshape(-1)
 
     def run(self, kernel: Callable[[Groups], None], cost: float) -> None:
-        """Calls the kernel on parts of the groups, in threads where that pays.
+        """Call the kernel on parts of the groups, in threads where that pays.
 
         `cost` is the time of a group in nanoseconds over the cube of its tokens.
         """
@@ -53,17 +52,17 @@ class PackedBatch:
         run_in_threads(lambda indices: kernel(self.groups[indices]), costs.tolist())
 
     def run_single(self, kernel: Callable[[Integers], None], cost: float) -> None:
-        """Like `run`, for a kernel that takes sentences one by one."""
+        """Call like `run` a kernel that takes sentences one by one."""
         costs = cost * (self.lengths + 1.0) ** 3
         run_in_threads(kernel, costs.tolist())
 
     def tensor(self, values: Floats) -> Tensor:
-        """A result as a tensor in the dtype of the scores."""
+        """Convert a result to a tensor in the dtype of the scores."""
         return torch.from_numpy(values.astype(self.dtype, copy=False))
 
 
 def uniform_numbers(shape: tuple[int, ...], generator: torch.Generator | None) -> Floats:
-    """Numbers in [0, 1) that depend on nothing but the shape and the generator."""
+    """Random numbers in [0, 1) that depend only on the shape and the generator."""
     device = generator.device if generator is not None else "cpu"
     numbers = torch.rand(shape, dtype=torch.float64, generator=generator, device=device)
     return numbers.cpu().numpy()
@@ -71,7 +70,7 @@ def uniform_numbers(shape: tuple[int, ...], generator: torch.Generator | None) -
 
 @compiled
 def most_words(lengths: Integers, groups: Groups) -> int:
-    """The length of the longest sentence; the first of each group is its longest."""
+    """Length of the longest sentence; the first of each group is its longest."""
     most = 0
     for group in range(len(groups)):
         most = max(most, lengths[groups[group, 0]])
@@ -80,7 +79,7 @@ def most_words(lengths: Integers, groups: Groups) -> int:
 
 @compiled
 def lane_offsets(members: Integers, stride: int) -> Vector:
-    """Where each lane's sentence begins in a flat array of `stride` elements a sentence."""
+    """Start of each lane's sentence in a flat array of `stride` elements a sentence."""
     offsets = np.empty(LANES, np.int64)
     for lane in range(LANES):
         offsets[lane] = members[lane] * stride
@@ -89,7 +88,7 @@ def lane_offsets(members: Integers, stride: int) -> Vector:
 
 @compiled
 def lane_lengths(members: Integers, lengths: Integers) -> Vector:
-    """The words of each lane's sentence, as floats."""
+    """Length of each lane's sentence, as floats."""
     words = np.empty(LANES)
     for lane in range(LANES):
         words[lane] = lengths[members[lane]]
@@ -100,7 +99,7 @@ def lane_lengths(members: Integers, lengths: Integers) -> Vector:
 def write_marginals(
     n: int, members: Integers, tokens: int, flows: Floats, marginals: Floats
 ) -> None:
-    """Writes the flows of the incomplete spans, which are the probabilities of their arcs."""
+    """Write the flows of the incomplete spans, which are the probabilities of their arcs."""
     offsets = lane_offsets(members, tokens * tokens)
     for dependent in range(1, n + 1):
         for head in range(n + 1):

@@ -1,4 +1,4 @@
-"""Huge and tiny numbers in compiled code, without logarithms.
+"""Scaled numbers for compiled code: any magnitude without logarithms.
 
 A scaled number is `mantissa * 2**exponent`, both float64, the exponent an integer. Zero has
 mantissa 0 and an exponent below all others. A chart is a flat array of cells; a cell is a vector of
@@ -48,7 +48,7 @@ Scaled = tuple[Vector, Vector]  # mantissas and exponents
 CELL = 2 * LANES  # floats in one cell of a chart
 
 # A power of two, so that `pow2` of a difference with it is 0 on either side: a lane whose sum is
-# zero can go along with the others, and multiply its terms by nothing worse than 0 or 1.
+# zero only multiplies its terms by 0 or 1.
 ZERO_EXPONENT = -(2.0**996)
 # Finite scores beyond this would make exponents that float64 cannot add exactly.
 LARGEST_SCORE = 1e12
@@ -83,7 +83,7 @@ def pow2(builder: Any, x: ir.Value) -> ir.Value:
 
 @operation(doubles, doubles)
 def fraction(builder: Any, x: ir.Value) -> ir.Value:
-    """The number in [1, 2) that is x times a power of two; 0 of 0."""
+    """Mantissa of x, in [1, 2); 0 of 0."""
     bits = builder.bitcast(x, INTEGERS)
     bits = builder.and_(bits, integer_constant((1 << MANTISSA_BITS) - 1))
     bits = builder.or_(bits, integer_constant(BIAS << MANTISSA_BITS))
@@ -93,7 +93,7 @@ def fraction(builder: Any, x: ir.Value) -> ir.Value:
 
 @operation(doubles, doubles, doubles)
 def shifted_exponent(builder: Any, x: ir.Value, exponent: ir.Value) -> ir.Value:
-    """The exponent of x * 2**exponent."""
+    """Exponent of x * 2**exponent."""
     bits = builder.lshr(builder.bitcast(x, INTEGERS), integer_constant(MANTISSA_BITS))
     # The bits of 2.0**52: the or makes the float64 2**52 + biased exponent.
     bits = builder.or_(bits, integer_constant((BIAS + MANTISSA_BITS) << MANTISSA_BITS))
@@ -104,7 +104,7 @@ def shifted_exponent(builder: Any, x: ir.Value, exponent: ir.Value) -> ir.Value:
 
 @operation(doubles, doubles)
 def exponential_exponent(builder: Any, score: ir.Value) -> ir.Value:
-    """The exponent of exp(score) when its mantissa is in [0.7, 1.42]."""
+    """Exponent of exp(score) with its mantissa in [0.7, 1.42]."""
     quotient = builder.fmul(bounded(builder, score), constant(1 / math.log(2)))
     magic = constant(INTEGER_MAGIC)
     rounded = builder.fsub(builder.fadd(quotient, magic), magic)
@@ -127,7 +127,7 @@ def exponential_mantissa(builder: Any, score: ir.Value, exponent: ir.Value) -> i
 
 
 def bounded(builder: Any, score: ir.Value) -> ir.Value:
-    """A score that is not -inf or NaN, within the bounds (for emitters)."""
+    """Clamp a score; -inf and NaN become the lower bound (for emitters)."""
     low, high = constant(-LARGEST_SCORE), constant(LARGEST_SCORE)
     score = builder.select(builder.fcmp_ordered(">", score, low), score, low)
     return builder.select(builder.fcmp_ordered("<", score, high), score, high)
@@ -169,7 +169,7 @@ def one() -> Scaled:
 
 @compiled
 def zero_unless_equal(keys: Vector, key: int, value: Scaled) -> Scaled:
-    """The value in the lanes whose key is `key`, zero in the rest."""
+    """Keep the value in the lanes whose key is `key`; zero in the rest."""
     return (
         select_equal(keys, key, value[0], splat(0.0)),
         select_equal(keys, key, value[1], splat(ZERO_EXPONENT)),
@@ -178,5 +178,5 @@ def zero_unless_equal(keys: Vector, key: int, value: Scaled) -> Scaled:
 
 @compiled
 def times(first: Scaled, second: Scaled) -> Scaled:
-    """The product, its mantissa not normalised."""
+    """Product, its mantissa not normalised."""
     return first[0] * second[0], first[1] + second[1]

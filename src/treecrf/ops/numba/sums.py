@@ -1,6 +1,6 @@
-"""Sums of products of scaled numbers in compiled code: what they are, give on, and draw from.
+"""Sums of products of scaled numbers in compiled code: inside, outside, and draws.
 
-An inside pass computes with this module or with `maxima`, which has the same functions.
+One inside pass computes with this module or with `maxima`, which has the same functions.
 """
 
 import math
@@ -56,7 +56,7 @@ __all__ = [
 ]
 
 LOG2 = math.log(2.0)
-# Probabilities below this are as good as zero; products of them would lose digits.
+# Smaller probabilities count as zero; their products would lose digits.
 NEGLIGIBLE = 1e-300
 
 weight = exponential
@@ -70,7 +70,7 @@ def exists(chart: Floats, cell: int, lane: int) -> bool:
 
 @compiled
 def sum_of_products(left: Row, right: Row, count: int) -> Scaled:
-    """The sum over r < count of left[r] * right[r]."""
+    """sum_{r < count} left[r] * right[r]"""
     A, a = left
     B, b = right
     top = exponent(A, a) + exponent(B, b)
@@ -92,7 +92,7 @@ def product(A: Floats, a: int, B: Floats, b: int, unit: Vector) -> Vector:
 def sum_with_scores(
     alone: Row, left: Row, right: Row, scores: ScoreRow, count: int, terms: Floats
 ) -> Scaled:
-    """alone[0] and the sum over r < count of left[r] * right[r] * exp(scores[r])."""
+    """alone[0] + sum_{r < count} left[r] * right[r] * exp(scores[r])"""
     C, c = alone
     A, a = left
     B, b = right
@@ -111,13 +111,13 @@ def sum_with_scores(
 
 @compiled
 def has_flow(flow: Vector) -> bool:
-    """Whether the probability is worth passing on in some lane."""
+    """Whether the probability is not negligible in some lane."""
     return any_above(flow, NEGLIGIBLE)
 
 
 @compiled
 def share(flow: Vector, chart: Floats, cell: int) -> Vector:
-    """The probability of a cell for each unit of its sum's mantissa; 0 where the cell is zero."""
+    """Probability of a cell divided by the mantissa of its sum; 0 where the cell is zero."""
     return flow / maximum(mantissa(chart, cell), splat(0.5))
 
 
@@ -130,7 +130,7 @@ def add(flows: Floats, cell: int, flow: Vector) -> None:
 def spread(
     flow: Vector, chart: Floats, cell: int, left: FlowRow, right: FlowRow, count: int
 ) -> None:
-    """Pass the probability of a `sum_of_products` on to the cells that it was made of.
+    """Pass the probability of a `sum_of_products` on to the cells of its terms.
 
     Each term gets its part of the sum itself, so that nothing is lost however peaked the sum is.
     """
@@ -153,9 +153,9 @@ def spread_with_scores(
     count: int,
     marginals: Floats,
 ) -> None:
-    """Pass the probability of a `sum_with_scores` on to the cells that it was made of.
+    """Pass the probability of a `sum_with_scores` on to the cells of its terms.
 
-    `marginals`, unless empty, get what the scores do.
+    `marginals`, unless empty, get the probabilities of the scores.
     """
     C, to_C, c = rows[0]
     A, to_A, a = rows[1]
@@ -175,7 +175,7 @@ def spread_with_scores(
 
 @compiled
 def choose(uniform: float, parent: Row, left: Row, right: Row, count: int, lane: int) -> int:
-    """The term of a `sum_of_products` that a uniform number in [0, 1) falls on, in one lane."""
+    """Term of a `sum_of_products` drawn by a uniform number in [0, 1), in one lane."""
     chart, cell = parent
     A, a = left
     B, b = right
@@ -197,7 +197,7 @@ def choose(uniform: float, parent: Row, left: Row, right: Row, count: int, lane:
 def choose_with_scores(
     uniform: float, rows: tuple[Row, Row, Row, Row], scores: Floats, lane: int
 ) -> int:
-    """Like `choose` for a `sum_with_scores`: which r, or -1 for the term alone."""
+    """Term of a `sum_with_scores` drawn like `choose`; -1 for the term alone."""
     total, cell = rows[0]
     C, c = rows[1]
     A, a = rows[2]
@@ -209,7 +209,7 @@ def choose_with_scores(
         at_a, at_b = (a + r) * CELL + lane, (b + r) * CELL + lane
         shift = A[at_a + LANES] + B[at_b + LANES] - unit + scores[r] / LOG2
         part = A[at_a] * B[at_b] * np.exp2(shift)
-        if part > 0.0:  # not so for an impossible sibling, whose score may be NaN
+        if part > 0.0:  # false for an impossible sibling, whose score may be NaN
             choice = r
             remaining -= part
             if remaining < 0.0:
@@ -219,7 +219,7 @@ def choose_with_scores(
 
 @compiled
 def log_value(chart: Floats, cell: int, lane: int) -> float:
-    """The natural logarithm of a cell in one lane."""
+    """Natural logarithm of a cell in one lane."""
     value = chart[cell * CELL + lane]
     if value == 0.0:
         return -math.inf

@@ -1,4 +1,4 @@
-"""Spreads independent tasks of compiled code over threads, for the CPU backend."""
+"""Independent tasks of compiled code in threads, for the CPU backend."""
 
 import os
 import threading
@@ -15,7 +15,7 @@ __all__ = ["balanced_split", "run_in_threads"]
 Indices = npt.NDArray[np.int64]
 Task = Callable[[Indices], None]
 
-# Below this total cost (about nanoseconds) waking another thread takes longer than it saves.
+# Below this total cost (about nanoseconds) another thread does not pay.
 INLINE_COST = 250_000.0
 # Each thread takes several pieces, so that one that starts late leaves its share to the others.
 PIECES_PER_THREAD = 4
@@ -26,7 +26,7 @@ _lock = threading.Lock()
 
 
 def run_in_threads(task: Task, costs: Sequence[float]) -> None:
-    """Calls `task` on disjoint index arrays that together cover `range(len(costs))`.
+    """Call `task` on disjoint index arrays that together cover `range(len(costs))`.
 
     `costs[index]` is the expected time of one index in about nanoseconds; only ratios and the
     rough size matter. At most `torch.get_num_threads()` calls run at once, one of them in the
@@ -50,9 +50,9 @@ def run_in_threads(task: Task, costs: Sequence[float]) -> None:
 
 
 def balanced_split(costs: Sequence[float], parts: int) -> list[Indices]:
-    """Splits `range(len(costs))` into at most so many parts of similar total cost, none empty.
+    """Split `range(len(costs))` into at most `parts` parts of similar total cost, none empty.
 
-    The longest indices are placed first, each in the part that is cheapest so far.
+    The most expensive indices are placed first, each in the cheapest part so far.
     """
     members: list[list[int]] = [[] for _ in range(min(parts, len(costs)))]
     totals = [0.0] * len(members)
@@ -64,7 +64,7 @@ def balanced_split(costs: Sequence[float], parts: int) -> list[Indices]:
 
 
 class _Job:
-    """The pieces of one call, which the caller and the threads of the pool help themselves to.
+    """Pieces of one call, which the caller and the threads of the pool take one by one.
 
     The caller never waits for a thread of the pool to begin, only for one to end its piece: a busy
     pool or a busy machine makes a call slow, but cannot stop it.
@@ -78,7 +78,7 @@ class _Job:
         self.changed = threading.Condition()
 
     def work(self) -> None:
-        """Does pieces until none is left."""
+        """Work on pieces until none is left."""
         while (piece := self._take()) is not None:
             try:
                 self.task(piece)
@@ -88,7 +88,7 @@ class _Job:
                 self._end(None)
 
     def finish(self) -> None:
-        """Waits for the pieces that others are at."""
+        """Wait for the pieces of other threads; raise the first error of any."""
         with self.changed:
             self.changed.wait_for(lambda: self.running == 0)
         if self.error is not None:
@@ -119,7 +119,7 @@ def _shared_pool() -> ThreadPoolExecutor:
 
 
 def _forget_pool() -> None:
-    """A forked child has the pool object but none of its threads, and perhaps a held lock."""
+    """Start anew in a forked child, which has no threads of the pool and maybe a held lock."""
     global _pool, _lock
     _pool = None
     _lock = threading.Lock()

@@ -1,1 +1,1 @@
-"""What the torch versions of all operations share: semirings and back-propagation."""
+"""Shared parts of the torch versions of all operations: semirings and back-propagation."""

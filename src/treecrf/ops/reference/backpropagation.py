@@ -1,4 +1,4 @@
-"""What back-propagation through an inside pass answers: marginals, best trees, draws."""
+"""Marginals, best trees and draws by back-propagation through an inside pass."""
 
 import math
 from collections.abc import Callable
@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 Inside = Callable[..., Tensor]
-"""An inside pass over score tensors: values `[batch, size]` of each sentence's trees."""
+"""Inside pass over score tensors: values `[batch, size]` of each sentence's trees."""
 
 
 def marginals(inside: Inside, scores: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
@@ -20,7 +20,7 @@ def marginals(inside: Inside, scores: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
 
 
 def best_heads(inside: Inside, scores: tuple[Tensor, ...]) -> Tensor:
-    """Heads `[batch, k, N]` of the trees whose scores the pass gives, a row of -1 for none.
+    """Heads `[batch, k, N]` of the trees whose scores the pass returns, a row of -1 for none.
 
     The gradient of a tree's score marks its arcs with 1. Weighted by powers of two, the scores of
     as many trees as a mantissa has bits share one backward pass: the bits of an arc's gradient tell
@@ -33,7 +33,7 @@ def best_heads(inside: Inside, scores: tuple[Tensor, ...]) -> Tensor:
         for some in values.split(_mantissa_bits(values.dtype), dim=-1):
             rank = torch.arange(some.shape[-1], device=some.device)
             marks = _gradients(some * (1 << rank), leaves)[0].long()  # [batch, dependent, head]
-            trees.append(_marked_heads(marks.unsqueeze(1) >> rank[:, None, None] & 1))
+            trees.append((marks.unsqueeze(1) >> rank[:, None, None] & 1).argmax(-1))
     exists = (values > float("-inf")).unsqueeze(-1)
     return torch.where(exists, torch.cat(trees, dim=1), -1)
 
@@ -43,7 +43,7 @@ def drawn_heads(inside: Inside, scores: tuple[Tensor, ...], *, draws: int) -> Te
     with torch.inference_mode(False), torch.enable_grad():
         leaves = _leaves(scores)
         values = inside(*leaves).squeeze(-1)
-        trees = [_marked_heads(_gradients(values, leaves)[0]) for _ in range(draws)]
+        trees = [_gradients(values, leaves)[0].argmax(-1) for _ in range(draws)]
     exists = (values > float("-inf")).unsqueeze(-1)
     return torch.where(exists, torch.stack(trees), -1)
 
@@ -53,7 +53,7 @@ def plain(tensor: Tensor) -> Tensor: ...
 @overload
 def plain(tensor: Tensor | None) -> Tensor | None: ...
 def plain(tensor: Tensor | None) -> Tensor | None:
-    """The tensor as one that a graph may keep, which one made in inference mode is not."""
+    """Clone a tensor made in inference mode, which a graph could not keep."""
     return tensor if tensor is None or not tensor.is_inference() else tensor.clone()
 
 
@@ -70,10 +70,5 @@ def _gradients(values: Tensor, leaves: tuple[Tensor, ...]) -> tuple[Tensor, ...]
 
 
 def _mantissa_bits(dtype: torch.dtype) -> int:
-    """How many powers of two a number of this type adds up exactly."""
+    """Number of powers of two that a float of this type adds up exactly."""
     return 1 - round(math.log2(torch.finfo(dtype).eps))
-
-
-def _marked_heads(arcs: Tensor) -> Tensor:
-    """Heads `[..., N]` of trees whose arcs `[..., dependent, head]` are 1, all others 0."""
-    return arcs.argmax(dim=-1)

@@ -1,4 +1,4 @@
-"""The sums of the torch reference: one inside pass answers many questions by changing its sum.
+"""Semirings of the torch reference: one inside pass answers many questions.
 
 A cell is a tensor whose last axis holds its values: one value, or the k best. Products are sums of
 scores throughout.
@@ -13,15 +13,15 @@ from treecrf.ops.constants import NEGATIVE_INFINITY
 
 
 class Semiring(Protocol):
-    """How cells are multiplied and added; `size` is how many values a cell keeps."""
+    """Product and sum of cells; `size` is the number of values of a cell."""
 
     size: int
 
     def times(self, left: Tensor, right: Tensor) -> Tensor:
-        """Every pairing of the values of two cells: two of `[..., size]` to `[..., pairs]`."""
+        """Combine all values of two cells `[..., size]` to `[..., pairs]`."""
 
     def plus(self, terms: Tensor) -> Tensor:
-        """Sum over the terms: `[..., term, pairs]` to `[..., size]`."""
+        """Sum over the terms `[..., term, pairs]` to `[..., size]`."""
 
 
 def log_sum_exp(values: Tensor, dim: int) -> Tensor:
@@ -35,7 +35,7 @@ def log_sum_exp(values: Tensor, dim: int) -> Tensor:
 
 
 class LogSemiring:
-    """Sums over all trees: the inside value of the root is log Z."""
+    """Sum over all trees: the inside value of the root is log Z."""
 
     size = 1
 
@@ -47,7 +47,7 @@ class LogSemiring:
 
 
 class KBestSemiring:
-    """Keeps the k best; the gradient of each value marks the arcs of its tree."""
+    """The k best values; the gradient of each marks the arcs of its tree."""
 
     def __init__(self, size: int) -> None:
         self.size = size
@@ -67,16 +67,11 @@ class KBestSemiring:
         return candidates.topk(self.size, dim=-1).values
 
 
-class SamplingSemiring:
-    """Sums like the log semiring; each backward pass draws one tree."""
-
-    size = 1
+class SamplingSemiring(LogSemiring):
+    """The log semiring; each backward pass draws one tree."""
 
     def __init__(self, generator: torch.Generator | None) -> None:
         self.generator = generator
-
-    def times(self, left: Tensor, right: Tensor) -> Tensor:
-        return left + right
 
     def plus(self, terms: Tensor) -> Tensor:
         total: Tensor = _SampledSum.apply(terms, self.generator)

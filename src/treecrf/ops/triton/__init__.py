@@ -1,1 +1,1 @@
-"""What the CUDA kernels share: launches, tiles, and what they leave to the host."""
+"""Shared parts of the CUDA kernels: launches, tiles, and the operations of the host."""

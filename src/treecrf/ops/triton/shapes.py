@@ -1,4 +1,4 @@
-"""How the fused CUDA kernels share out their work: programs a sentence, and the tile of each."""
+"""Work of the fused CUDA kernels: programs of a sentence, and the tile of each."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ MOST_WARPS = 8
 
 @dataclass(frozen=True)
 class WorkShape:
-    """How many programs a sentence gets, and the tile that each of them works on."""
+    """Programs of a sentence, and the tile of each."""
 
     team: int
     block_positions: int
@@ -28,7 +28,7 @@ _chosen: ContextVar[WorkShape | None] = ContextVar("treecrf_shape", default=None
 
 @contextmanager
 def use_shape(shape: WorkShape) -> Iterator[None]:
-    """Work in this shape inside the `with` block, whatever the batch would suggest."""
+    """Use this shape inside the `with` block, whatever the batch."""
     token = _chosen.set(shape)
     try:
         yield
@@ -39,10 +39,10 @@ def use_shape(shape: WorkShape) -> Iterator[None]:
 def work_shape(
     batch: int, tokens: int, device: torch.device, *, siblings: bool = False
 ) -> WorkShape:
-    """The shape for a batch: small tiles for short sentences, teams of programs for long and few.
+    """Shape for a batch: small tiles for short sentences, teams of programs for long and few.
 
-    A kernel is compiled for each tile, so there are few. They were chosen by what `make
-    bench-shapes` printed; docs/performance.md tells how far from the fastest they were.
+    There are few tiles, as a kernel is compiled for each; they were chosen by `make bench-shapes`
+    (see docs/performance.md).
     """
     chosen = _chosen.get()
     if chosen is not None:
@@ -62,7 +62,7 @@ def work_shape(
 
 
 def largest_team(shape: WorkShape, *, batch: int, tokens: int, device: torch.device) -> int:
-    """The most programs with this tile, a power of two, that can share a sentence of the batch."""
+    """Largest power of two of programs with this tile that can share a sentence of the batch."""
     useful = -(-tokens // shape.block_positions)
     if device.type == "cuda":
         # A team must run all at once, or its barrier would wait for ever.
