@@ -1,3 +1,1 @@
-"""Scorers as ONNX graphs: written, checked against torch, and run by onnxruntime."""
-
-__all__: list[str] = []
+"""Export of scorers to ONNX graphs, checked against torch, and parsing by onnxruntime."""

@@ -1,4 +1,4 @@
-"""What reads a sentence, as parts of an ONNX graph: LSTMs over padded tokens, and BERT."""
+"""Encoders as parts of an ONNX graph: LSTMs over padded tokens, and BERT."""
 
 import math
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ __all__ = ["add_bert", "add_bilstm", "add_char_lstm"]
 
 
 def add_char_lstm(graph: Graph, module: CharLSTM, characters: Value, lengths: Value) -> Value:
-    """Vectors `[form, feature]` of the characters `[form, character]` of so many each."""
+    """Vectors `[form, feature]` of forms, given `characters [form, character]`, padded."""
     embedded = _gather(graph, module.embedding, graph.transpose(characters, 1, 0))
     _, last = _add_lstm(graph, module.lstm, embedded, lengths)
     return graph.reshape(graph.transpose(last, 1, 0, 2), 0, -1)
 
 
 def add_bilstm(graph: Graph, module: BiLSTM, tokens: Value, lengths: Value) -> Value:
-    """What the layers make of tokens `[batch, token, feature]`, of which so many count."""
+    """Outputs of a BiLSTM for tokens `[batch, token, feature]`, padded beyond `lengths`."""
     steps = graph.transpose(tokens, 1, 0, 2)
     for layer in module.layers:
         assert isinstance(layer, nn.LSTM)
@@ -55,7 +55,7 @@ def _add_lstm(graph: Graph, layer: nn.LSTM, steps: Value, lengths: Value) -> tup
 
 
 def _gates(weight: Tensor) -> Tensor:
-    """Torch has the gates as input, forget, cell, output; ONNX as input, output, forget, cell."""
+    """Reorder gates: torch has input, forget, cell, output; ONNX input, output, forget, cell."""
     first, forget, cell, output = weight.detach().chunk(4)
     return torch.cat((first, output, forget, cell))
 
@@ -63,7 +63,7 @@ def _gates(weight: Tensor) -> Tensor:
 def add_bert(
     graph: Graph, module: BertEncoder, mix: LayerMix, pieces: Value, lengths: Value
 ) -> Value:
-    """The mixed states `[window, piece, feature]` of pieces, of which so many count."""
+    """Mixed states `[window, piece, feature]` of pieces, padded beyond `lengths`."""
     width = graph.size(pieces, 1)
     positions = graph.add(
         "Slice", graph.weight(module.positions.weight), graph.integers(0), width, graph.integers(0)

@@ -1,4 +1,4 @@
-"""A model folder to an ONNX graph, which is written when it gives the scores that torch gives."""
+"""Export of a model to an ONNX graph, written only if its scores equal those of torch."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -28,7 +28,7 @@ _LENGTHS = (31, 17, 17, 9, 4, 2, 1)
 def export_onnx(
     model: str | Path | None = None, *, graph: str | Path | None = None
 ) -> tuple[Path, float]:
-    """Write the graph of a model, and tell where and by how much its scores differ from torch's.
+    """Write the graph of a model; returns its path and the largest difference from torch's scores.
 
     Without `graph` it goes into the model folder, where `treecrf parse --runtime onnx` looks.
     """
@@ -58,7 +58,7 @@ def export_onnx(
 
 
 def random_sentences(vocabulary: Vocabulary, lengths: Sequence[int]) -> list[Sentence]:
-    """Sentences of words that a model knows, and some that it does not."""
+    """Random sentences of known and unknown words."""
     random = np.random.default_rng(1)
     words = [*vocabulary.words[:1000], *vocabulary.vectors[:1000], "unheard-of", "?!", "straße"]
     tags = [*vocabulary.tags, "?"]
@@ -72,7 +72,7 @@ def random_sentences(vocabulary: Vocabulary, lengths: Sequence[int]) -> list[Sen
 
 @torch.inference_mode()
 def largest_difference(scorer: Scorer, graph: GraphScorer, batch: Batch) -> float:
-    """The largest difference of any score that counts, of all that the two give for a batch."""
+    """Largest difference between the scores of the two for a batch, padding left out."""
     ours, theirs = scorer(batch), graph(batch)
     tokens = torch.arange(batch.grid[1])
     inside = tokens <= batch.lengths[:, None]

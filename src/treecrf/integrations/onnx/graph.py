@@ -1,4 +1,4 @@
-"""An ONNX graph in the making: each call adds a node and gives the name of its output."""
+"""Builder of an ONNX graph: each call adds a node and returns the name of its output."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
@@ -15,15 +15,15 @@ with needs_extra("onnx", "ONNX"):
 __all__ = ["Graph", "Value"]
 
 Value = str
-"""The name of what a node gives, or of an input or a weight."""
+"""Name of an output of a node, of an input or of a weight."""
 
 _OPSET = 20  # the first that has Gelu
-_FORMAT = 10  # of the file: what goes with that opset, so that older runtimes read it too
+_FORMAT = 10  # version of the file that goes with that opset, for older runtimes
 _PRODUCER = "treecrf"
 
 
 class Graph:
-    """Collects nodes, weights, inputs and outputs."""
+    """Nodes, weights, inputs and outputs of a graph."""
 
     def __init__(self) -> None:
         self._nodes: list[Any] = []
@@ -33,34 +33,34 @@ class Graph:
         self._known: dict[tuple[int, ...], Value] = {}
 
     def input(self, name: str, dimensions: Sequence[str]) -> Value:
-        """Whole numbers that whoever runs the graph gives; dimensions are named, so any size."""
+        """Add an input of int64; named dimensions may have any size."""
         self._inputs.append(helper.make_tensor_value_info(name, TensorProto.INT64, dimensions))
         return name
 
     def output(self, name: str, value: Value, dimensions: Sequence[str | int]) -> None:
-        """Numbers that the graph gives."""
+        """Add an output of float32."""
         self._nodes.append(helper.make_node("Identity", [value], [name]))
         self._outputs.append(helper.make_tensor_value_info(name, TensorProto.FLOAT, dimensions))
 
     def weight(self, value: torch.Tensor | npt.NDArray[Any]) -> Value:
-        """Numbers that are part of the graph."""
+        """Add a constant tensor."""
         array = value.detach().cpu().numpy() if isinstance(value, torch.Tensor) else value
         name = f"weight_{len(self._weights)}"
         self._weights.append(numpy_helper.from_array(np.asarray(array, order="C"), name))
         return name
 
     def number(self, value: float) -> Value:
-        """One number in single precision."""
+        """Add a constant float32."""
         return self.weight(np.array(value, np.float32))
 
     def integers(self, *values: int) -> Value:
-        """A list of whole numbers, such as a shape."""
+        """Add a constant list of int64, such as a shape; equal lists are stored once."""
         if values not in self._known:
             self._known[values] = self.weight(np.array(values, np.int64))
         return self._known[values]
 
     def add(self, kind: str, *inputs: Value, attributes: Mapping[str, Any] | None = None) -> Value:
-        """The output of a new node; an empty name is an input that is left out."""
+        """Add a node with one output; an empty input name leaves that input out."""
         return self.add_many(kind, *inputs, outputs=1, attributes=attributes)[0]
 
     def add_many(
@@ -70,13 +70,13 @@ class Graph:
         outputs: int,
         attributes: Mapping[str, Any] | None = None,
     ) -> list[Value]:
-        """The outputs of a new node."""
+        """Add a node with several outputs."""
         names = [f"{kind}_{len(self._nodes)}_{place}" for place in range(outputs)]
         self._nodes.append(helper.make_node(kind, list(inputs), names, **(attributes or {})))
         return names
 
     def reshape(self, value: Value, *sizes: int | Value) -> Value:
-        """Another shape: sizes, -1 for what is left, 0 for as before, or names of lists of one."""
+        """Reshape: sizes, -1 for the rest, 0 for as before, or names of lists of one size."""
         if all(isinstance(size, int) for size in sizes):
             return self.add("Reshape", value, self.integers(*map(int, sizes)))
         parts = [self.integers(size) if isinstance(size, int) else size for size in sizes]
@@ -84,7 +84,7 @@ class Graph:
         return self.add("Reshape", value, shape)
 
     def transpose(self, value: Value, *order: int) -> Value:
-        """The dimensions in another order."""
+        """Reorder the dimensions."""
         return self.add("Transpose", value, attributes={"perm": order})
 
     def linear(self, value: Value, weight: torch.Tensor, bias: torch.Tensor | None) -> Value:
@@ -93,21 +93,21 @@ class Graph:
         return product if bias is None else self.add("Add", product, self.weight(bias))
 
     def cast(self, value: Value, kind: Literal["float", "int32"]) -> Value:
-        """The same numbers of another kind."""
+        """Convert to another type."""
         kinds = {"float": TensorProto.FLOAT, "int32": TensorProto.INT32}
         return self.add("Cast", value, attributes={"to": kinds[kind]})
 
     def before(self, counts: Value, width: Value) -> Value:
-        """Which places of `[..., width]` are before `counts [..., 1]`; the width is a scalar."""
+        """Mask `[..., width]` of the places before `counts [..., 1]`; the width is a scalar."""
         zero, one = self.weight(np.array(0)), self.weight(np.array(1))
         return self.add("Less", self.add("Range", zero, width, one), counts)
 
     def size(self, value: Value, dimension: int) -> Value:
-        """One size of a shape, as a list of one."""
+        """Size of a dimension, as a list of one."""
         return self.add("Shape", value, attributes={"start": dimension, "end": dimension + 1})
 
     def finish(self, properties: Mapping[str, str]) -> ModelProto:
-        """The whole as a model, found to be well-formed."""
+        """Make a model of the graph and check it."""
         graph = helper.make_graph(
             self._nodes, "scorer", self._inputs, self._outputs, initializer=self._weights
         )

@@ -1,4 +1,4 @@
-"""Batches as the inputs of a graph: sentences side by side, padded with zeros."""
+"""Inputs of a graph from a batch: sentences padded with zeros."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ Array = npt.NDArray[np.int64]
 
 
 def graph_inputs(batch: Batch) -> dict[str, Array]:
-    """What the graph of a model takes; a batch has the numbers that its model reads."""
+    """Inputs by name for the graph of the model that the batch was made for."""
     inputs: dict[str, Array] = {"lengths": batch.lengths.numpy()}
     if batch.tags is not None:
         inputs["tags"] = _padded(batch, batch.tags)

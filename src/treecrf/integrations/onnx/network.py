@@ -1,4 +1,4 @@
-"""A scorer as one ONNX graph over padded sentences of any number and length."""
+"""Scorer as one ONNX graph over padded sentences of any number and length."""
 
 from typing import TYPE_CHECKING
 
@@ -19,12 +19,12 @@ __all__ = ["scorer_graph"]
 
 
 def scorer_graph(scorer: Scorer, properties: dict[str, str]) -> "ModelProto":
-    """The graph that computes what the scorer does, for `properties` to be kept with it.
+    """Make the graph of a scorer; `properties` become its metadata.
 
-    Its inputs are those of `inputs.graph_inputs`. It gives `arc_scores [batch, dependent, head]`,
-    `label_scores [batch, dependent, head, label]` and, of models that have them, `sibling_scores
-    [batch, dependent, head, sibling]` and `tag_scores [batch, token, tag]`. What stands where a
-    sentence has no token means nothing.
+    Its inputs are those of `inputs.graph_inputs`. Its outputs are `arc_scores [batch, dependent,
+    head]`, `label_scores [batch, dependent, head, label]` and, if the model has them,
+    `sibling_scores [batch, dependent, head, sibling]` and `tag_scores [batch, token, tag]`. Cells
+    of padding are arbitrary.
     """
     graph = Graph()
     lengths = graph.input("lengths", ["batch"])
@@ -84,7 +84,7 @@ def _add_pieces(graph: Graph, reader: PieceReader, tokens: Value) -> Value:
     pieces = graph.input("windows", ["window", "piece"])
     counts = graph.input("window_lengths", ["window"])
     states = add_bert(graph, reader.transformer, reader.mix, pieces, counts)
-    # The mean over the pieces of each token, as a product with their shares.
+    # Mean over the pieces of each token, as a product with their shares.
     places = graph.input("token_pieces", ["batch", "token", "of_token"])
     given = graph.input("token_piece_counts", ["batch", "token"])
     flat = graph.reshape(states, -1, reader.transformer.pieces.embedding_dim)
@@ -115,7 +115,7 @@ def _add_roles(graph: Graph, scorer: Scorer, states: Value) -> dict[str, Value]:
 
 
 def _add_labels(graph: Graph, weight: Tensor, roles: dict[str, Value], width: Value) -> Value:
-    """[m_j; 1]ᵀ W_l [h_i; 1] of every arc, as a product over heads and what a head leaves out."""
+    """[m_j; 1]ᵀ W_l [h_i; 1] of every arc: a product over heads, plus the part without heads."""
     labels, size, _ = weight.shape
     by_dependent = weight.transpose(0, 1)  # [dependent, label, head]
     of_heads = by_dependent[..., :-1].reshape(size, -1)
@@ -142,6 +142,6 @@ def _add_siblings(graph: Graph, weight: Tensor, roles: dict[str, Value], width: 
 
 
 def _with_one(graph: Graph, vectors: Value) -> Value:
-    """The vectors with a 1 after the last feature."""
+    """Append a 1 to each vector."""
     one = graph.weight(torch.ones(()))
     return graph.add("Pad", vectors, graph.integers(0, 0, 0, 0, 0, 1), one)

@@ -1,4 +1,4 @@
-"""Parsers whose scores an ONNX graph computes, on the CPU; trees are decoded as ever."""
+"""Parsers whose scores an ONNX graph computes, on the CPU."""
 
 from pathlib import Path
 from typing import Any
@@ -21,16 +21,16 @@ with needs_extra("onnx", "ONNX"):
 
 __all__ = ["FORMAT", "GRAPH", "GraphScorer", "load_onnx"]
 
-GRAPH = "model.onnx"  # of a model folder, where no other file is named
+GRAPH = "model.onnx"  # default file in a model folder
 FORMAT = "treecrf onnx 1"
 
 
 def load_onnx(
     path: str | Path | None = None, *, graph: str | Path | None = None, device: str = "auto"
 ) -> Parser:
-    """The parser in a model folder, with its graph in the place of its weights.
+    """Load the parser in a model folder with its graph instead of its weights.
 
-    Without a folder it is the English model that comes with treecrf; its graph must be named.
+    Without a folder it is the bundled English model, for which `graph` must be given.
     """
     folder = model_folder(path)
     file = folder / GRAPH if graph is None else Path(graph)
@@ -46,7 +46,7 @@ def load_onnx(
 
 
 def _missing(folder: Path, graph: str | Path | None) -> str:
-    """What to do about a graph that is not there."""
+    """Error message for a missing graph: the command that writes it."""
     bundled = folder.is_relative_to(BUNDLED)
     command = "treecrf export"
     if not bundled or folder.name != DEFAULT:
@@ -59,17 +59,17 @@ def _missing(folder: Path, graph: str | Path | None) -> str:
 
 
 class GraphScorer:
-    """Scores of what trees are made of, by a graph; decoding takes it for a `Scorer`."""
+    """Scores by a graph, with the interface of `Scorer`."""
 
     def __init__(self, graph: bytes, *, name: str) -> None:
         options = onnxruntime.SessionOptions()
-        # A batch on a core: the parser has several of them computed side by side.
+        # One core a batch: the parser computes several batches in parallel.
         options.intra_op_num_threads = 1
         try:
             self.session: Any = onnxruntime.InferenceSession(
                 graph, options, providers=["CPUExecutionProvider"]
             )
-        except Exception as error:  # of several classes that have nothing in common
+        except Exception as error:  # several unrelated classes
             reason = str(error).splitlines()[0]
             raise ParserError(f"{name}: not a graph that can be run: {reason}") from None
         known = self.session.get_modelmeta().custom_metadata_map
@@ -81,7 +81,7 @@ class GraphScorer:
 
     @property
     def sibling_scores(self) -> bool | None:
-        """Whether there are any; None where not, as of a `Scorer`."""
+        """True if the graph has sibling scores, else None, as in `Scorer`."""
         return "sibling_scores" in self.outputs or None
 
     def __call__(self, batch: Batch) -> Roles:
@@ -104,11 +104,11 @@ class GraphScorer:
         return roles.get("sibling_scores")
 
     def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]:
-        """What no graph gives: a batch that needs them is refused before it is computed."""
+        """Raise an error: graphs have no factored scores, so such a batch is refused."""
         raise _too_long(batch)
 
     def labels(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor:
-        """Label scores `[token, relation]` of packed tokens under these heads `[batch, N]`."""
+        """Relation scores `[token, relation]` of packed tokens under these heads `[batch, N]`."""
         scores = roles["label_scores"]
         place = heads.clamp(min=0)[:, :, None, None].expand(-1, -1, 1, scores.shape[3])
         return scores.gather(2, place).flatten(0, 2)[batch.cells]

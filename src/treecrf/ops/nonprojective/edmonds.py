@@ -49,9 +49,7 @@ def _spanning_tree(graph: Graph) -> dict[int, int] | None:
     # the cycle, so it weighs what it gains over that.
     merged = {node: max(graph) + 1 + index for index, cycle in enumerate(cycles) for node in cycle}
     contracted: Graph = {merged.get(node, node): {} for node in graph}
-    arcs: dict[
-        tuple[int, int], tuple[int, int]
-    ] = {}  # the arc that one between new nodes stands for
+    arcs: dict[tuple[int, int], tuple[int, int]] = {}  # original arcs of the new nodes
     for node, heads in graph.items():
         target = merged.get(node, node)
         roots, score = heads[best[node]] if node in merged else (0, 0.0)

@@ -73,7 +73,7 @@ def topk(
     arcs, words = batch.arc_scores.reshape(arc_scores.shape), batch.lengths
     siblings = _array(sibling_scores)
     if siblings is not None:
-        # The kernel takes far longer than this copy, and need be compiled once only.
+        # The copy is cheap beside the kernel, which is compiled for float64 only.
         siblings = siblings.astype(np.float64, copy=False)
     batch.run_single(
         lambda sentences: best_lists(arcs, siblings, words, sentences, multiroot, heads),
@@ -152,7 +152,7 @@ def _trees(
 
 
 def _decisions(arc_scores: Tensor, draws: int, siblings: Floats | None) -> tuple[int, int, int]:
-    """Draws, sentences, and how many decisions make a tree, at most."""
+    """Draws, sentences, and the most decisions that make a tree."""
     batch, tokens, _ = arc_scores.shape
     return draws, batch, tokens * (2 if siblings is None else 3)
 

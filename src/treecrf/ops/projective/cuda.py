@@ -118,7 +118,7 @@ def _run_outside(
             outside[(batch * shape.team,)](
                 sibling_scores, lengths, charts, flows, result, pairs, counters,
                 tokens, first, last, shape.team,
-                # The first order passes the same flows either way: one kernel will do.
+                # The flows of the first order are the same either way: one kernel is enough.
                 SIBLINGS=siblings, PAIRS=pairs is not None, MULTIROOT=multiroot or not siblings,
                 **options(shape),
             )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The best tree and random trees, compiled for the CPU; the charts are those of `inside`."""
+"""Best and random trees from the charts of `inside`, compiled for the CPU."""
 
 from types import ModuleType
 from typing import Any
@@ -21,7 +21,7 @@ __all__ = ["best_trees", "random_trees"]
 
 
 def _trees_by(algebra: ModuleType, inside: Any) -> Any:
-    """Decoding by the inside pass with the sums and products of a module, `sums` or `maxima`."""
+    """Make the decoder for the sums and products of a module, `sums` or `maxima`."""
 
     @compiled
     def trees(
@@ -72,7 +72,7 @@ def _trees_by(algebra: ModuleType, inside: Any) -> Any:
         multiroot: bool,
         heads: Integers,
     ) -> None:
-        """Writes one tree: at each cell the best term, or a random one."""
+        """Write one tree: at each cell the best term, or a random one."""
         C, Ct, I, P, S = charts
         tokens = len(heads)
         for token in range(tokens):
@@ -136,7 +136,7 @@ def _trees_by(algebra: ModuleType, inside: Any) -> Any:
 
 @compiled
 def sentence_part(sibling_scores: Floats | None, sentence: int, tokens: int) -> Floats | None:
-    """The sibling scores of one sentence."""
+    """Sibling scores of one sentence."""
     if sibling_scores is None:
         return None
     return sibling_scores[sentence * tokens**3 : (sentence + 1) * tokens**3]
@@ -156,7 +156,7 @@ def best_trees(
     chance: Floats,
     heads: Integers,
 ) -> None:
-    """Fills `heads [1, batch, token]`, which holds -1; `chance` is as for random trees."""
+    """Fill `heads [1, batch, token]`, which holds -1; `chance` is as for random trees."""
     _best(arc_scores, sibling_scores, lengths, groups, tokens, multiroot, chance, heads)
 
 
@@ -171,7 +171,7 @@ def random_trees(
     chance: Floats,
     heads: Integers,
 ) -> None:
-    """Fills `heads [draw, batch, token]`, which holds -1.
+    """Fill `heads [draw, batch, token]`, which holds -1.
 
     `chance [draw, batch, decision]` are uniform random numbers: two decisions for each token, and
     three with siblings.

@@ -1,4 +1,4 @@
-"""The inside and outside passes over projective trees, compiled for the CPU.
+"""Inside and outside passes over projective trees, compiled for the CPU.
 
 The letters are the paper's. `C[i, j]` is the complete span of head i that reaches to j, on either
 side; `I[i, j]` the incomplete span of the arc i -> j, and `P[i, j]` the same without the score of
@@ -7,9 +7,9 @@ again, so that every sum over split points r walks along rows. Charts are flat: 
 number `i * (n + 1) + j`. The sibling score of head h, sibling r and dependent d is
 `sibling_scores[d, h, r]`, and w2(h, r, d) its exponential.
 
-Trees of the first order have no sibling scores: None, for which Numba compiles a version of its own
-without the branches that are for siblings. There P[i, j] = P[j, i] = S[i, j], so that P and S are
-one chart, of which the cells i < j are used.
+In the first order the sibling scores are None, for which Numba compiles a version without the
+branches for siblings. There P[i, j] = P[j, i] = S[i, j], so that P and S are one chart; its cells
+i < j are used.
 """
 
 from types import ModuleType
@@ -54,7 +54,7 @@ Flows = tuple[Floats, Floats, Floats, Floats]  # C, Ct, I, S: the probability th
 
 @compiled
 def new_charts(n: int, cell: int, sibling_scores: Floats | None) -> Charts:
-    """Charts for n words with so many floats in a cell."""
+    """Allocate charts for n words with `cell` floats in a cell."""
     size = (n + 1) ** 2 * cell
     S = np.empty(size)
     P = S if sibling_scores is None else np.empty(size)
@@ -63,7 +63,7 @@ def new_charts(n: int, cell: int, sibling_scores: Floats | None) -> Charts:
 
 @compiled
 def new_flows(n: int, sibling_scores: Floats | None) -> Flows:
-    """Flows for n words; what flows into I flows into S where P is S."""
+    """Allocate flows for n words; where P is S, flows into I are flows into S."""
     size = (n + 1) ** 2 * LANES
     to_I = np.empty(size)
     to_S = to_I if sibling_scores is None else np.empty(size)
@@ -71,7 +71,7 @@ def new_flows(n: int, sibling_scores: Floats | None) -> Flows:
 
 
 def _inside_by(algebra: ModuleType) -> Any:
-    """The inside pass with the sums and products of a module, `sums` or `maxima`."""
+    """Make the inside pass for the sums and products of a module, `sums` or `maxima`."""
 
     @compiled
     def inside(
@@ -83,7 +83,7 @@ def _inside_by(algebra: ModuleType) -> Any:
         multiroot: bool,
         charts: Charts,
     ) -> None:
-        """Fills the charts of one group; the value of a sentence is `C[0, length]` in its lane."""
+        """Fill the charts of one group; the value of a sentence is `C[0, length]` in its lane."""
         C, Ct, I, P, S = charts
         arcs = lane_offsets(members, tokens**2)
         siblings = lane_offsets(members, tokens**3)
@@ -141,13 +141,13 @@ inside, inside_best = _inside_by(sums), _inside_by(maxima)
 
 @compiled
 def siblings_between(i: int, j: int, multiroot: bool) -> int:
-    """How many words may be a sibling of i or j under the other; none where it has one child."""
+    """Number of possible siblings between i and j; none under a root symbol with one child."""
     return 0 if i == 0 and not multiroot else j - i - 1
 
 
 @compiled
 def prefetch_siblings(sibling_scores: Floats, offsets: Vector, tokens: int, i: int, j: int) -> None:
-    """Ask for the sibling scores of the span that comes next; they would not be in a cache."""
+    """Prefetch the sibling scores of the next span, which would not be in a cache."""
     line = 64 // sibling_scores.itemsize
     for r in range(i + 1, j if i >= 0 else 0, line):
         prefetch(sibling_scores, offsets, (j * tokens + i) * tokens + r)
@@ -215,7 +215,7 @@ def inside_outside(
     marginals: Floats,
     sibling_marginals: Floats | None,
 ) -> None:
-    """Fills `log_partition [batch]` and those marginals that are not empty.
+    """Fill `log_partition [batch]` and those marginals that are not empty.
 
     All arrays are flat: `[batch * dependent * head]` and `[batch * dependent * head * sibling]`.
     """

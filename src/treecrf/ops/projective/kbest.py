@@ -1,8 +1,8 @@
 """The k best projective trees of a sentence, compiled for the CPU.
 
-The letters are those of `inside`. A cell is a list of its best derivations; no two derivations make
-the same tree. The lists hold all of `C`, then all of `S`, then all of `I`; without siblings, `I` is
-`S` with the score of the arc added.
+The letters are those of `inside`. A cell is a list of its best derivations, each of another tree.
+The lists hold all of `C`, then all of `S`, then all of `I`; without siblings, `I` is `S` plus the
+score of the arc.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def best_lists(
     multiroot: bool,
     heads: Integers,
 ) -> None:
-    """Fills `heads [batch, rank, token]`, which holds -1.
+    """Fill `heads [batch, rank, token]`, which holds -1.
 
     The scores are `[batch, dependent, head]` and `[batch, dependent, head, sibling]`.
     """
@@ -56,7 +56,7 @@ def best_lists(
 
 @compiled
 def sentence_part(sibling_scores: Floats | None, sentence: int) -> Floats | None:
-    """The sibling scores of one sentence."""
+    """Sibling scores of one sentence."""
     return None if sibling_scores is None else sibling_scores[sentence]
 
 
@@ -112,7 +112,7 @@ def inside_lists(
 
 @compiled
 def incomplete(head: int, end: int, row: int, sibling_scores: Floats | None) -> int:
-    """The cell of I[head, end], which without siblings is that of S."""
+    """Cell of I[head, end], which without siblings is that of S."""
     if sibling_scores is None:
         return (row + min(head, end)) * row + max(head, end)
     return (2 * row + head) * row + end
@@ -127,7 +127,7 @@ def backtrack(
     spans: Integers,
     heads: Integers,
 ) -> None:
-    """Writes the tree of one rank; `spans` is a stack: heads, ends, ranks, whether complete."""
+    """Write the tree of one rank; `spans` is a stack: heads, ends, ranks, whether complete."""
     choices = lists[1]
     row = n + 1
     for token in range(len(heads)):

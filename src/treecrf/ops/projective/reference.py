@@ -1,8 +1,8 @@
-"""The projective trees in plain torch: the specification of the fast kernels.
+"""Projective trees in plain torch: the specification of the fast kernels.
 
 The inside pass of Eisner's algorithm, batched over sentences and positions as in the paper's
-Algorithm 1; every other question is a back-propagation through it. With sibling scores the trees
-are of the second order, without them of the first.
+Algorithm 1; everything else is back-propagation through it. With sibling scores the trees are of
+the second order, without them of the first.
 """
 
 import torch
@@ -25,7 +25,7 @@ def log_partition(
 ) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`; differentiable twice."""
     value = inside(arc_scores, sibling_scores, lengths, multiroot, LogSemiring()).squeeze(-1)
-    # A gradient, of 0, for sentences of no words too.
+    # A gradient of 0 even if no sentence has words.
     value = value + arc_scores[:, 0, :0].sum(-1)
     return value if sibling_scores is None else value + sibling_scores[:, 0, 0, :0].sum(-1)
 
@@ -90,7 +90,7 @@ def sample(
 def _inside_of(
     sibling_scores: Tensor | None, lengths: Tensor, multiroot: bool, semiring: Semiring
 ) -> Inside:
-    """The inside pass as a function of the arc scores alone."""
+    """Inside pass as a function of the arc scores alone."""
     return lambda arcs: inside(arcs, plain(sibling_scores), plain(lengths), multiroot, semiring)
 
 
@@ -101,7 +101,7 @@ def inside(
     multiroot: bool,
     semiring: Semiring,
 ) -> Tensor:
-    """The value of all trees of each sentence, `[batch, size]`.
+    """Value of all trees of each sentence, `[batch, size]`.
 
     I, S and C are the paper's incomplete, sibling and complete spans. A chart is indexed
     `[batch, end, width]`: `_head` charts by the end where the head is, `_tail` charts by the other;
@@ -171,7 +171,7 @@ def inside(
 
 
 def _only_whole_sentences(C_right: Tensor, whole: Tensor) -> Tensor:
-    """Single root: the root symbol's span C[0->j] exists for the whole sentence, j = n, alone."""
+    """Single root: keep the root symbol's span C[0->j] only for the whole sentence, j = n."""
     at_root = torch.arange(C_right.shape[1], device=C_right.device) == 0  # [start]
     keep = whole[:, None] | ~at_root
     return torch.where(keep.unsqueeze(-1), C_right, NEGATIVE_INFINITY)

@@ -1,4 +1,4 @@
-"""Which words are adjacent siblings: those that trees may have, and those of given trees."""
+"""Adjacent siblings: those that some tree may have, and those of given trees."""
 
 import torch
 from torch import Tensor
@@ -7,7 +7,7 @@ __all__ = ["adjacent_siblings", "usable_siblings"]
 
 
 def usable_siblings(arc_scores: Tensor, *, multiroot: bool) -> Tensor:
-    """The cells `[batch, dependent, head, sibling]` that some tree could use, by masked arc scores.
+    """Cells `[batch, dependent, head, sibling]` that some tree could use, by masked arc scores.
 
     The sibling lies strictly between head and dependent, and both are allowed children of the head;
     the root symbol has two children only with several roots.
@@ -27,7 +27,7 @@ def usable_siblings(arc_scores: Tensor, *, multiroot: bool) -> Tensor:
 
 
 def adjacent_siblings(heads: Tensor) -> Tensor:
-    """Of each token of `heads [..., N]`, the nearest sibling towards the head; 0 for none."""
+    """Nearest sibling towards the head of each token of `heads [..., N]`; 0 for none."""
     tokens = heads.shape[-1]
     token = torch.arange(tokens, device=heads.device)
     dependent, sibling, head = token[:, None], token, heads.unsqueeze(-1)

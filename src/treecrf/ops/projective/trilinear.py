@@ -1,4 +1,4 @@
-"""Sibling scores that are a trilinear form, computed for a block of span widths at a time."""
+"""Sibling scores by a trilinear form, computed for a block of span widths at a time."""
 
 import torch
 from torch import Tensor
@@ -10,10 +10,10 @@ MOST_WIDTHS = 64  # more would not make the matrix products much faster
 
 
 class SiblingScores:
-    """The scores `dot(pairs[head, sibling], dependents[dependent])` of one sentence.
+    """Scores `dot(pairs[head, sibling], dependents[dependent])` of one sentence.
 
-    `pairs [N, N, features]`, `dependents [N, features]`. All of them would take N^3 memory; those
-    of the last block of widths that was asked for are kept.
+    `pairs [N, N, features]`, `dependents [N, features]`. All scores would take N^3 memory; only the
+    last block of widths is kept.
     """
 
     def __init__(self, pairs: Tensor, dependents: Tensor, *, block: int | None = None) -> None:
@@ -30,21 +30,21 @@ class SiblingScores:
         self._block = max(1, min(block, tokens - 1))
         self._pairs = pairs.detach().contiguous()
         self._dependents = dependents.detach().contiguous()
-        # A block reads this far over the ends of the sentence, and nobody reads the result.
+        # A block reads this far beyond the sentence; those results are not used.
         self._padded = torch.nn.functional.pad(self._dependents, (0, 0, self._block, self._block))
-        # All blocks use the same memory: to get new pages costs half as much as a product.
+        # All blocks share memory: new pages would cost half as much as a product.
         shapes = [self._shape(first) for first in range(1, tokens, self._block)]
         most = max((spans * widths * siblings for spans, widths, siblings in shapes), default=0)
         self._memory = pairs.new_empty(2, most)
-        self._first = self._last = 0  # the widths that are there: none
+        self._first = self._last = 0  # no widths yet
         self._right, self._left = self._memory
 
     def of_width(self, width: int) -> tuple[Tensor, Tensor]:
         """Scores `[span, sibling]` of the spans of a width, rightwards and leftwards.
 
         Row i is for the span from i to j = i + width, its columns for the siblings i + 1 to j - 1;
-        i is the head and j the dependent, and leftwards the other way around. They are gone when
-        the next width is asked for.
+        i is the head and j the dependent, and leftwards the other way around. The next call
+        overwrites them.
         """
         if not self._first <= width <= self._last:
             self._compute((width - 1) // self._block * self._block + 1)
@@ -58,12 +58,12 @@ class SiblingScores:
         return self._pairs[head, between] @ self._dependents[dependent]
 
     def _shape(self, first: int) -> tuple[int, int, int]:
-        """Heads, widths, and distances of a sibling, in the block that begins with a width."""
+        """Heads, widths and distances of a sibling in the block that begins with width `first`."""
         widths = min(self._block, self.tokens - first)
         return self.tokens - first, widths, first + widths - 2
 
     def _compute(self, first: int) -> None:
-        """Computes the block that begins with a width.
+        """Compute the block that begins with width `first`.
 
         For one head it is a matrix product: the siblings at any distance with the dependents at the
         distances of the block. The matrices of two heads overlap in memory and are not copied.
@@ -85,7 +85,7 @@ class SiblingScores:
     def _matrices(
         self, shape: tuple[int, int, int], *, head: int, dependent: int, sibling: int
     ) -> tuple[Tensor, Tensor]:
-        """Features of dependents and of siblings, for each head; given are those of the first."""
+        """Features of dependents and siblings for each head; arguments are for the first one."""
         heads, widths, siblings = shape
         tokens, features = self._dependents.shape
         dependents = self._padded.as_strided(
