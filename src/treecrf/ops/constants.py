@@ -1,18 +1,5 @@
 """Minus infinity, the longest list of trees, and the layout of numbers in kernels."""
 
-__all__ = [
-    "BIAS",
-    "LN2_HIGH",
-    "LN2_LOW",
-    "LOG2_E",
-    "LOWEST",
-    "MANTISSA_BITS",
-    "MARKER",
-    "MOST_TREES",
-    "NEGATIVE_INFINITY",
-    "ZERO",
-]
-
 NEGATIVE_INFINITY = float("-inf")
 
 MOST_TREES = 1 << 21  # in a k-best list: two ranks and an option fit into one int64

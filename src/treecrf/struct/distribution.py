@@ -285,11 +285,7 @@ class TreeDistribution:
     def _checked_heads(self, heads: Tensor, *, partial: bool) -> Tensor:
         heads = arguments.whole_numbers("heads", heads).to(self._arcs.device)
         arguments.check_heads(
-            heads,
-            self.lengths,
-            tokens=self._arcs.shape[1],
-            partial=partial,
-            values=self._validate,
+            heads, self.lengths, tokens=self._arcs.shape[1], partial=partial, values=self._validate
         )
         return torch.where(self._is_word, heads, 0).long()
 

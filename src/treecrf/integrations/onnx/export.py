@@ -38,11 +38,7 @@ def export_onnx(
     path = folder / GRAPH if graph is None else Path(graph)
     parser = treecrf.load(folder, device="cpu", products="float32")  # as the graph computes
     assert isinstance(parser.scorer, Scorer)
-    properties = {
-        "format": FORMAT,
-        "digest": model_digest(folder),
-        "treecrf": treecrf.__version__,
-    }
+    properties = {"format": FORMAT, "digest": model_digest(folder), "treecrf": treecrf.__version__}
     data = scorer_graph(parser.scorer, properties).SerializeToString()
     sentences = random_sentences(parser.vocabulary, _LENGTHS)
     encoded = encode(sentences, parser.vocabulary, parser.config)

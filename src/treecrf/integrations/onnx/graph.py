@@ -64,11 +64,7 @@ class Graph:
         return self.add_many(kind, *inputs, outputs=1, attributes=attributes)[0]
 
     def add_many(
-        self,
-        kind: str,
-        *inputs: Value,
-        outputs: int,
-        attributes: Mapping[str, Any] | None = None,
+        self, kind: str, *inputs: Value, outputs: int, attributes: Mapping[str, Any] | None = None
     ) -> list[Value]:
         """Add a node with several outputs."""
         names = [f"{kind}_{len(self._nodes)}_{place}" for place in range(outputs)]

@@ -18,21 +18,6 @@ from numba.core.registry import cpu_target
 from treecrf.ops.numba.compiling import compiled, kernel, relaxed
 from treecrf.ops.numba.lanes import Floats, Memory, array, operation
 
-__all__ = [
-    "COLUMNS",
-    "LARGEST",
-    "ROWS",
-    "Bytes",
-    "Sums",
-    "Weights",
-    "has_instruction",
-    "largest_of",
-    "multiply",
-    "multiply_rows",
-    "round_rows",
-    "tile_sums",
-]
-
 Bytes = npt.NDArray[np.uint8]
 Sums = npt.NDArray[np.int32]
 Weights = tuple[npt.NDArray[np.int8], Sums, Floats]

@@ -18,14 +18,7 @@ from treecrf.nn.lstm.tiles import Tile, chosen_tiles
 from treecrf.nn.precision import FAST, product_precision
 from treecrf.ops.backend import obstacle
 
-__all__ = [
-    "PackedSteps",
-    "can_fuse",
-    "fused_lstm",
-    "last_states",
-    "packed_steps",
-    "use_fused_lstm",
-]
+__all__ = ["PackedSteps", "can_fuse", "fused_lstm", "last_states", "packed_steps", "use_fused_lstm"]
 
 # Larger layers were not measured; the more units, the less cuDNN waits for the host.
 _MOST_UNITS = 512

@@ -14,15 +14,7 @@ import triton.language as tl
 from torch import Tensor
 
 from treecrf.ops import constants
-from treecrf.ops.constants import (
-    BIAS,
-    LN2_HIGH,
-    LN2_LOW,
-    LOG2_E,
-    LOWEST,
-    MANTISSA_BITS,
-    MARKER,
-)
+from treecrf.ops.constants import BIAS, LN2_HIGH, LN2_LOW, LOG2_E, LOWEST, MANTISSA_BITS, MARKER
 from treecrf.ops.triton.host import on_host
 
 ZERO = tl.constexpr(constants.ZERO)
@@ -154,9 +146,7 @@ def differentiate(
             children += into * to_v * power(into_exponent + to_v_exponent)
             # V(v, h) = sum_m V(m, h) w(m, v) / D(v) ...
             part, part_exponent = total(
-                old * (into / D)[:, None],
-                old_exponent + (into_exponent - D_exponent)[:, None],
-                0,
+                old * (into / D)[:, None], old_exponent + (into_exponent - D_exponent)[:, None], 0
             )
             target, target_exponent = add(target, target_exponent, part, part_exponent)
         # ... + (1 - sum_m w(m, v) V(m, v)) / D(v)

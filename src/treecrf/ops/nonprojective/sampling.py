@@ -14,11 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treecrf.ops.constants import ZERO
-from treecrf.ops.nonprojective.matrix_tree import (
-    eliminate,
-    fill_shares,
-    load_weights,
-)
+from treecrf.ops.nonprojective.matrix_tree import eliminate, fill_shares, load_weights
 from treecrf.ops.nonprojective.widefloat import Floats, Integers
 from treecrf.ops.numba.compiling import compiled, kernel
 

@@ -6,16 +6,7 @@ from treecrf.ops.constants import MOST_TREES
 from treecrf.ops.numba.compiling import compiled
 from treecrf.ops.numba.lanes import Floats, Integers
 
-__all__ = [
-    "Heap",
-    "Lists",
-    "Options",
-    "merge",
-    "new_heap",
-    "new_lists",
-    "new_options",
-    "unpacked",
-]
+__all__ = ["Heap", "Lists", "Options", "merge", "new_heap", "new_lists", "new_options", "unpacked"]
 
 Lists = tuple[Floats, Integers, Integers]
 """Best derivations of each cell, best first: scores and choices, both `[cell, rank]`, and their

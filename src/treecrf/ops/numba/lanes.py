@@ -20,28 +20,6 @@ from numba.extending import intrinsic, lower_builtin, models, register_model
 
 from treecrf.ops.numba.compiling import kernel
 
-__all__ = [
-    "LANES",
-    "Floats",
-    "FlowRow",
-    "Integers",
-    "Memory",
-    "Row",
-    "ScoreRow",
-    "Vector",
-    "any_above",
-    "check_lanes",
-    "gather",
-    "load",
-    "load_offsets",
-    "maximum",
-    "prefetch",
-    "scatter",
-    "select_equal",
-    "splat",
-    "store",
-]
-
 LANES = 4
 
 DOUBLE = ir.DoubleType()

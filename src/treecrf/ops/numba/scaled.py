@@ -29,20 +29,6 @@ from treecrf.ops.numba.lanes import (
     store,
 )
 
-__all__ = [
-    "CELL",
-    "Scaled",
-    "exponent",
-    "exponential",
-    "mantissa",
-    "normalised",
-    "one",
-    "pow2",
-    "put",
-    "times",
-    "zero_unless_equal",
-]
-
 Scaled = tuple[Vector, Vector]  # mantissas and exponents
 
 CELL = 2 * LANES  # floats in one cell of a chart

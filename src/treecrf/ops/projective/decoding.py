@@ -9,13 +9,7 @@ from treecrf.ops.numba import maxima, sums
 from treecrf.ops.numba.compiling import compiled, kernel
 from treecrf.ops.numba.lanes import LANES, Floats, Integers
 from treecrf.ops.numba.packing import Groups, most_words
-from treecrf.ops.projective.inside import (
-    Charts,
-    inside,
-    inside_best,
-    new_charts,
-    siblings_between,
-)
+from treecrf.ops.projective.inside import Charts, inside, inside_best, new_charts, siblings_between
 
 __all__ = ["best_trees", "random_trees"]
 

@@ -39,14 +39,7 @@ from treecrf.ops.numba.packing import (
 )
 from treecrf.ops.numba.sums import CELL, exists, has_flow, log_value, spread, spread_with_scores
 
-__all__ = [
-    "Charts",
-    "inside",
-    "inside_best",
-    "inside_outside",
-    "new_charts",
-    "siblings_between",
-]
+__all__ = ["Charts", "inside", "inside_best", "inside_outside", "new_charts", "siblings_between"]
 
 Charts = tuple[Floats, Floats, Floats, Floats, Floats]  # C, Ct, I, P, S
 Flows = tuple[Floats, Floats, Floats, Floats]  # C, Ct, I, S: the probability that a cell is used

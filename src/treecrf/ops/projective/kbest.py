@@ -120,12 +120,7 @@ def incomplete(head: int, end: int, row: int, sibling_scores: Floats | None) -> 
 
 @compiled
 def backtrack(
-    lists: Lists,
-    sibling_scores: Floats | None,
-    n: int,
-    rank: int,
-    spans: Integers,
-    heads: Integers,
+    lists: Lists, sibling_scores: Floats | None, n: int, rank: int, spans: Integers, heads: Integers
 ) -> None:
     """Write the tree of one rank; `spans` is a stack: heads, ends, ranks, whether complete."""
     choices = lists[1]

@@ -12,12 +12,7 @@ from treecrf.ops.constants import NEGATIVE_INFINITY
 from treecrf.ops.projective.siblings import usable_siblings
 from treecrf.ops.reference import backpropagation
 from treecrf.ops.reference.backpropagation import Inside, plain
-from treecrf.ops.reference.semiring import (
-    KBestSemiring,
-    LogSemiring,
-    SamplingSemiring,
-    Semiring,
-)
+from treecrf.ops.reference.semiring import KBestSemiring, LogSemiring, SamplingSemiring, Semiring
 
 
 def log_partition(
