@@ -1,4 +1,4 @@
-"""How many processes or threads are of use here."""
+"""The number of cores that this process may use."""
 
 import os
 

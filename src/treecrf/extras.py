@@ -28,7 +28,7 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
 
 
 def installed_packages() -> dict[str, tuple[str | None, str | None]]:
-    """What treecrf can use: the version of each package, if it is there, and its extra, if any."""
+    """The packages that treecrf can use: version, None where missing, and extra, if any."""
     from importlib.metadata import PackageNotFoundError, requires, version
 
     try:

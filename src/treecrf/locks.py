@@ -15,7 +15,7 @@ __all__ = ["LOCK_FILES", "FileLock", "LockedError", "locked_folder"]
 _FOLDER_LOCK = ".training.lock"
 _HOLDER = ".holder"  # the end of the name of the file that says who has a lock
 LOCK_FILES = (_FOLDER_LOCK, _FOLDER_LOCK + _HOLDER)
-"""What a locked folder has besides its own files; both go when the lock is released."""
+"""The files of a lock in a folder; both are removed when it is released."""
 
 _PATIENCE = 0.5  # seconds: a process that is ending may be about to release it
 

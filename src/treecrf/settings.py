@@ -24,7 +24,7 @@ class Settings:
 
     __slots__ = ()
     error: ClassVar[type[ValueError]] = ValueError
-    """What is raised where a setting is not what it should be."""
+    """The exception for a setting that is not valid."""
 
     def __post_init__(self) -> None:
         for item in fields(self):  # type: ignore[arg-type]

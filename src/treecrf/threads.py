@@ -1,4 +1,4 @@
-"""How many threads of torch a piece of work on a CPU gets: one, unless its operations are large.
+"""Threads of torch for work on a CPU: one, unless its operations are large.
 
 Threads that share an operation wait for each other at its end, and spin while they wait. Where
 other processes compute as well, a thread that has lost its core keeps the others spinning, in every

@@ -1,4 +1,4 @@
-"""Sentences out of what the network says of characters, block by block."""
+"""Sentences made from the scores of characters, block by block."""
 
 from collections.abc import Iterator
 from itertools import pairwise
@@ -101,7 +101,7 @@ class Assembly:
             del items[:first]
 
     def _stops(self, *, final: bool) -> Iterator[int]:
-        """Where sentences end, counted in tokens."""
+        """The ends of sentences, counted in tokens."""
         complete = min(len(self.forms), len(self.spaces) - 1)
         stops = [
             place

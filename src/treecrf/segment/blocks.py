@@ -18,7 +18,7 @@ class Block:
 
     text: str
     start: int
-    """Where it starts in the whole text."""
+    """Its start in the whole text."""
     codes: Codes
     """`context` more than the text on each side, OUTSIDE where the text has none.
 

@@ -72,7 +72,7 @@ def with_certain_ends(codes: Codes, ends: Flags, *, before: Codes) -> Flags:
 
 
 def _first_of_two(flags: Flags) -> Flags:
-    """Where a pair of flags begins, counted from where a run of them begins."""
+    """The first of each pair of flags, counted from the start of a run."""
     place = np.arange(len(flags))
     before = np.maximum.accumulate(np.where(flags, -1, place))  # the last place without one
     return flags & np.append(flags[1:], False) & ((place - before) % 2 == 1)
@@ -107,7 +107,7 @@ def end_long_tokens(
 def long_sentence_stops(
     starts: Sequence[int], scores: Sequence[float], *, first: int, stop: int
 ) -> Iterator[int]:
-    """Where to end a sentence that is too long: the most likely places in second halves.
+    """Places to end a sentence that is too long: the most likely ones in second halves.
 
     It has the tokens from `first` to before `stop`; `starts` says where these are in the text, and
     `scores` how likely a sentence ends with each.

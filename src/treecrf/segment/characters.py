@@ -33,7 +33,7 @@ _CODES = OUTSIDE + 1
 
 
 class CharacterClass(IntEnum):
-    """What is known of a character that training never saw; white space comes first."""
+    """Classes that characters have even where training never saw them; white space first."""
 
     OUTSIDE = 0
     SPACE = 1
@@ -89,7 +89,7 @@ class Alphabet:
         self._numbers[[ord(character) for character in _LINE_BREAKS]] = self._numbers[ord("\n")]
 
     def __len__(self) -> int:
-        """How many numbers there are, the special ones included."""
+        """The number of numbers, the special ones included."""
         return len(self.characters) + _SPECIAL
 
     def numbers(self, codes: Codes) -> npt.NDArray[np.int32]:

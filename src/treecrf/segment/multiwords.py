@@ -1,4 +1,4 @@
-"""How multiword tokens are split: as in the training data, and unseen ones by rules learnt there.
+"""Splitting of multiword tokens: as in the training data, unseen ones by rules learnt there.
 
 A rule says what becomes of one end of a token: the suffix `n't` stands for the words `` and `n't`,
 where what the token has before it goes to the first word. A longer suffix knows more: `elo` may be
@@ -75,7 +75,7 @@ class Splitter:
         return None
 
     def to_dict(self) -> dict[str, Any]:
-        """What `from_dict` takes, as JSON can hold it."""
+        """The splits and rules for JSON, as `from_dict` takes them."""
         return {
             "splits": {form: list(words) for form, words in self.splits.items()},
             "rules": {
@@ -100,7 +100,7 @@ class Splitter:
 
 
 def learn_splitter(tokens: Iterable[tuple[str, Words]]) -> Splitter:
-    """What multiword tokens and their words teach; the most frequent split of a form counts."""
+    """Learn from multiword tokens and their words; the most frequent split of a form counts."""
     exact: defaultdict[str, Counter[Words]] = defaultdict(Counter)
     lower: defaultdict[str, Counter[Words]] = defaultdict(Counter)
     for form, words in tokens:
@@ -150,7 +150,7 @@ class _RuleCounts:
         return None
 
     def right_without_itself(self, splits: Mapping[str, Words]) -> int:
-        """How many tokens are split rightly by what the others teach."""
+        """The number of tokens that the rules of all others split rightly."""
         return sum(
             self._split_without_itself(form, splits[form]) == splits[form] for form in splits
         )

@@ -68,7 +68,7 @@ def _append(held: list[ScoredBlock], item: ScoredBlock) -> None:
 
 
 def _last_start(held: list[ScoredBlock], *, joins: Joins) -> tuple[int, bool]:
-    """Where the last sentence starts, 0 if that is the first; whether a blank line is before it."""
+    """The start of the last sentence, 0 if it is the first; whether a blank line precedes it."""
     text = "".join(block.text for block, _ in held)
     found = [token_ends(block, scores, joins=joins) for block, scores in held]
     places = np.flatnonzero(~np.concatenate([space[:-1] for space, _ in found]))

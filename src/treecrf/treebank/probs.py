@@ -1,4 +1,4 @@
-"""How sure a parser was, wherever a sentence says so: in `probs`, in MISC, in a comment."""
+"""Probabilities of heads and trees: in `probs`, in MISC, in comments."""
 
 import math
 import re
@@ -72,18 +72,18 @@ def _without_prob(misc: str) -> str:
 
 
 def log_prob(sentence: Sentence) -> float | None:
-    """The log-probability of the tree as the comment `# log_prob = -0.1234` has it, if finite."""
+    """The log-probability of the tree from the comment `# log_prob = -0.1234`, if finite."""
     return _number(_of_tree(sentence).get("log_prob"))
 
 
 def rank(sentence: Sentence) -> int | None:
-    """Which of the best trees this is, as the comment `# rank = 2` has it."""
+    """The rank of the tree among the best, from the comment `# rank = 2`."""
     text = _of_tree(sentence).get("rank", "")
     return int(text) if text.isascii() and text.isdecimal() else None
 
 
 def heading(sentence: Sentence) -> str:
-    """What stands above a drawing: the sent_id, and what comments say of the tree."""
+    """The line above a drawing: the sent_id, rank and log-probability."""
     notes = _of_tree(sentence)
     parts = [f"{key} {notes[key]}" for key in ("rank", "log_prob") if key in notes]
     return ", ".join([sentence.sent_id, *parts] if sentence.sent_id else parts)

@@ -1,15 +1,15 @@
 """Pseudo-projective trees (Nivre and Nilsson, 2005): lift arcs until none cross, put them back.
 
-A lifted arc leads to an ancestor of its head. Marks on the labels say so and help to find the way
-back. Where an arc with label `d` was lifted from a head with label `h`, and `p` is the label of an
-arc between the old head and the new one, that of the old head among them:
+A lifted arc leads to an ancestor of its head. Marks on the relations say so and help to find the
+way back. Where an arc with relation `d` was lifted from a head with relation `h`, and `p` is the
+relation of an arc between the old head and the new one, that of the old head among them:
 
 encoding    lifted arc   arcs on the path
 head        d↑h          p
 path        d↑           p↓
 head+path   d↑h          p↓
 
-An arc that is both has both marks: `d↑h↓`. UD relations have no arrows in them; where a label has
+An arc that is both has both marks: `d↑h↓`. UD relations have no arrows in them; where a relation has
 one, or a backslash, a backslash goes before it.
 """
 
@@ -60,7 +60,7 @@ def deproject(
 def lift(
     heads: Sequence[int], deprels: Sequence[str], *, encoding: Encoding = "head+path"
 ) -> tuple[list[int], list[str]]:
-    """The heads and labels of a projective tree, with one item a word as a Sentence has them.
+    """The heads and relations of a projective tree, with one item a word as a Sentence has them.
 
     The smallest of the arcs that are in the way is lifted first. A partial tree is given back as it
     is, or is an error if no projective tree has its arcs: an arc is not lifted past a missing head.
@@ -68,9 +68,9 @@ def lift(
     lifted = [0, *heads]
     if cycle := find_cycle(lifted):
         raise TreebankError(f"word {cycle[0]} is in a cycle; only a tree can be lifted")
-    labels = [with_escapes(label) for label in deprels]
+    relations = [with_escapes(relation) for relation in deprels]
     if is_projective(lifted):
-        return lifted[1:], labels
+        return lifted[1:], relations
     if -1 in lifted:
         raise TreebankError("no projective tree has the arcs of this partial tree; annotate more")
     on_path: set[int] = set()
@@ -78,28 +78,28 @@ def lift(
         word = min(arcs, key=lambda word: (abs(word - lifted[word]), word))
         on_path.add(lifted[word])
         lifted[word] = lifted[lifted[word]]
-    marked = labels[:]
+    marked = relations[:]
     for word, head in enumerate(heads, 1):
         if lifted[word] != head:
-            marked[word - 1] += "↑" if encoding == "path" else f"↑{labels[head - 1]}"
+            marked[word - 1] += "↑" if encoding == "path" else f"↑{relations[head - 1]}"
         if word in on_path and encoding != "head":
             marked[word - 1] += "↓"
     return lifted[1:], marked
 
 
 def is_lifted(deprels: Iterable[str]) -> bool:
-    """Whether a label has marks already: lifted again, they would be taken for part of it."""
+    """Whether a relation has marks already: lifted again, they would be taken for part of it."""
     return any(mark.head is not None or mark.on_path for mark in map(_read, deprels))
 
 
 def without_marks(deprel: str) -> str:
-    """The label as `lift` would have it on an arc that was not in the way."""
-    return with_escapes(_read(deprel).label)
+    """The relation as `lift` would have it on an arc that was not in the way."""
+    return with_escapes(_read(deprel).relation)
 
 
-def with_escapes(label: str) -> str:
-    """A label of a treebank as `lift` has it where it puts no mark on it."""
-    return _SPECIAL.sub(r"\\\g<0>", label)
+def with_escapes(relation: str) -> str:
+    """A relation of a treebank as `lift` has it where it puts no mark on it."""
+    return _SPECIAL.sub(r"\\\g<0>", relation)
 
 
 def restore(
@@ -109,7 +109,7 @@ def restore(
     encoding: Encoding = "head+path",
     fixed: Collection[int] = (),
 ) -> tuple[list[int], list[str]]:
-    """The heads and labels with lifted arcs put back and without marks: what undoes `lift`.
+    """Undo `lift`: the heads and relations with lifted arcs put back and without marks.
 
     The marks may be a parser's, and wrong. A lifted arc goes to a word below its head, so no cycle
     comes of it, and stays where it is if the marks lead to no word. The words in `fixed` keep their
@@ -125,20 +125,20 @@ def restore(
                 if marks[word].head is not None and word not in fixed:
                     tree.put_back(word)
         level = [word for token in level for word in tree.children[token]]
-    return tree.heads[1:], [mark.label for mark in marks[1:]]
+    return tree.heads[1:], [mark.relation for mark in marks[1:]]
 
 
 class _Mark(NamedTuple):
-    label: str  # without marks
-    head: str | None  # the label of the head that a lifted arc had; empty in the encoding `path`
+    relation: str  # without marks
+    head: str | None  # the relation of the head that a lifted arc had; empty in the encoding `path`
     on_path: bool
 
 
 def _read(deprel: str) -> _Mark:
     match = _MARKED.match(deprel)
     assert match is not None  # it matches the empty string
-    label, lifted, head, on_path = match.groups()
-    unescaped = re.sub(r"\\(.)", r"\1", label) or "_"
+    relation, lifted, head, on_path = match.groups()
+    unescaped = re.sub(r"\\(.)", r"\1", relation) or "_"
     return _Mark(unescaped, re.sub(r"\\(.)", r"\1", head) if lifted else None, bool(on_path))
 
 
@@ -188,7 +188,7 @@ class _Tree:
     def _may_be_head(self, token: int, word: int) -> bool:
         if self.encoding == "path":  # the end of the path
             return not self._below(token, word)
-        return self.marks[token].label == self.marks[word].head
+        return self.marks[token].relation == self.marks[word].head
 
     def _lifted_here(self, word: int, candidates: list[int]) -> set[int]:
         """The candidates whose arc to the word is in the way, and that of each head up to here."""

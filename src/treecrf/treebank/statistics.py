@@ -1,4 +1,4 @@
-"""What a treebank has in it, counted."""
+"""Counts of what a treebank contains."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -29,7 +29,7 @@ class Statistics:
     tags: Counter[str] = field(default_factory=Counter)
 
     def to_dict(self) -> dict[str, Any]:
-        """What JSON can hold, relations and tags with the most frequent first."""
+        """The counts for JSON, the most frequent relations and tags first."""
         counts = asdict(self)
         counts["relations"] = dict(self.relations.most_common())
         counts["tags"] = dict(self.tags.most_common())

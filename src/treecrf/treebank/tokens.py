@@ -18,7 +18,7 @@ __all__ = [
 COLUMNS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
 Offsets: TypeAlias = tuple[int, int] | tuple[None, None]
-"""Where a token starts and ends in the text that it was cut from, in characters, if known."""
+"""Start and end of a token in the text that it was cut from, in characters, if known."""
 
 
 @dataclass(slots=True)
@@ -36,7 +36,7 @@ class Token:
     deps: str = "_"
     misc: str = "_"
     start: int | None = field(default=None, compare=False, repr=False)
-    """Where it starts in the text that a segmenter cut, or the multiword token that it is in."""
+    """Its start in the text that a segmenter cut; in a multiword token, that of the token."""
     end: int | None = field(default=None, compare=False, repr=False)
 
     def to_conllu(self) -> str:

@@ -27,7 +27,7 @@ __all__ = ["Gold", "SegmentationScores", "SegmenterEpoch", "train_segmenter"]
 
 @dataclass(frozen=True, slots=True)
 class SegmentationScores:
-    """What is found of tokens, words and sentences."""
+    """Scores of tokens, words and sentences, as CoNLL 2018 counts them."""
 
     tokens: Score
     words: Score
@@ -41,7 +41,7 @@ class SegmentationScores:
 
 @dataclass(frozen=True, slots=True)
 class SegmenterEpoch:
-    """What an epoch came to."""
+    """Loss and dev scores of an epoch."""
 
     epoch: int
     loss: float

@@ -1,4 +1,4 @@
-"""What an epoch reads: the training text in another order and layout, cut into windows."""
+"""Windows of an epoch: the training text in a random order and layout."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

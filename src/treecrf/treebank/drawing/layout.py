@@ -1,4 +1,4 @@
-"""Where the words and arcs of a tree go when it is drawn above them: places along the line, levels.
+"""Layout of a tree that is drawn above its words: places along the line, levels of arcs.
 
 An arc leaves and meets words at ports. Those of a word stand side by side, in the order that lets
 nested arcs nest: arcs to the left first, the shortest of them first, then the root's, then arcs to

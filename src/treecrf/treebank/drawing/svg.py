@@ -128,7 +128,7 @@ class _Word:
 
     @property
     def doubt(self) -> str:
-        """What stands under a word whose head is not sure."""
+        """The probability under a word whose head is not sure."""
         return "" if self.prob is None or self.prob >= SURE else f"{self.prob:.0%}"
 
     @property

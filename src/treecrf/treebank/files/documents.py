@@ -36,7 +36,7 @@ class Document:
 
     @property
     def comment(self) -> str:
-        """What CoNLL-U has before its first sentence."""
+        """The comment before its first sentence in CoNLL-U."""
         name = " ".join((self.name or "").split())
         return f"# newdoc id = {name}" if name else "# newdoc"
 

@@ -134,7 +134,7 @@ def next_chunk(
 def read_piece(
     read: Callable[[], bytes | str], name: str, *, line: int = 0, before: Iterable[bytes] = ()
 ) -> bytes:
-    """What this reads of a file; what cannot be read is an error that names it, and the line."""
+    """Call `read` on a file; an error names the file, and the line."""
     try:
         return _encoded(read())
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
@@ -148,7 +148,7 @@ def read_piece(
 
 
 def read_blocks(chunks: Iterator[bytes], name: str) -> Iterator[tuple[int, int, bytes]]:
-    """What stands between the empty lines of a file: its first line, its line breaks, its bytes."""
+    """The blocks between empty lines: first line, number of line breaks, bytes."""
     line = 1
     seen = False
     rest = [b""]  # in pieces, joined once: a file without empty lines takes linear time
@@ -200,7 +200,7 @@ def decode(block: bytes, name: str, line: int) -> str:
 
 
 def not_utf8(reason: str, name: str) -> str:
-    """What is wrong with bytes of another encoding, and how a file is converted."""
+    """The error for bytes of another encoding, with the command that converts a file."""
     if name == "--text":
         return f"not UTF-8: {reason}"
     return f"not UTF-8: {reason}; for Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"

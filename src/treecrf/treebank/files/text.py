@@ -105,7 +105,7 @@ def text_pieces(file: IO[bytes] | IO[str], name: str) -> Iterator[str]:
 
 
 def look_at(file: IO[bytes], name: str) -> tuple[Input, IO[bytes]]:
-    """What an open file is, by how it starts, and the file with its start in front again.
+    """The kind of an open file, by how it starts, and the file from its start.
 
     A pipe is waited for until a whole line of it decides, as `find_input` says. What is taken for
     CoNLL-U and begins with no row of it is an error that says what to do.
@@ -147,7 +147,7 @@ def _check_first_row(start: bytes, name: str) -> None:
 
 
 def find_input(chunks: Iterator[bytes], name: str) -> tuple[Input, Iterator[bytes]]:
-    """What a file that comes in pieces is, and all its pieces.
+    """The kind of a file that comes in pieces, and all its pieces.
 
     The first line that is neither empty nor a comment decides: in CoNLL-U it has ten columns, or an
     id in the first of them, and then what else is wrong with it is named. Where the first 64 KiB

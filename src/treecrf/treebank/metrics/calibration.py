@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say: reliability by bin, and the expected error of it."""
+"""Calibration of probabilities: reliability by bin, and the expected calibration error."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,18 +8,18 @@ from treecrf.treebank.sentence import Sentence
 __all__ = ["Bin", "expected_calibration_error", "head_outcomes", "reliability"]
 
 Outcome = tuple[float, bool]
-"""How probable something was said to be, and whether it was so."""
+"""A probability, and whether the prediction was right."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bin:
-    """What was said to be about as probable."""
+    """Predictions of about the same probability."""
 
     count: int
     confidence: float
     """The mean of the probabilities."""
     accuracy: float
-    """The share that was so."""
+    """The share that was right."""
 
 
 def reliability(outcomes: Iterable[Outcome], *, bins: int = 15) -> list[Bin]:

@@ -55,7 +55,7 @@ def evaluate_conll18(gold: Treebank, system: Treebank) -> dict[str, Score]:
 
 @dataclass(slots=True)
 class _Annotation:
-    """What is compared of a word."""
+    """The annotation of a word that is compared."""
 
     lemma: str
     upos: str

@@ -26,7 +26,7 @@ NO_DISTANCE = -1
 
 
 class ScoredWord(NamedTuple):
-    """How a word was parsed; words alike in all of this need not be told apart."""
+    """The outcome of one word; words that agree in all of this are counted together."""
 
     gold_relation: str
     system_relation: str
@@ -37,7 +37,7 @@ class ScoredWord(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What there is to score in a sentence or in several, and how much of it is right."""
+    """Counts of what is scored in one or more sentences, and of what is right."""
 
     words: int = 0
     right_heads: int = 0

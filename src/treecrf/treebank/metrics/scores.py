@@ -12,7 +12,7 @@ Punctuation = Literal["keep", "unicode", "tag"]
 """Words to leave out: none, those that are all punctuation in Unicode, those tagged so."""
 
 Subtypes = Literal["keep", "cut"]
-"""What follows the colon in a relation."""
+"""Whether relations keep the part after the colon."""
 
 By = Literal["relation", "length", "distance"]
 """A breakdown by relation, sentence length or arc length."""
@@ -22,7 +22,7 @@ ScoreDict = dict[str, float | None]
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How many of the gold and of the system's things are right; 0 of 0 counts as 0."""
+    """Counts of correct, gold and system items; a share of 0 items is 0."""
 
     correct: int
     gold: int

@@ -46,7 +46,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How two systems differ in each metric: `comparison["LAS"].p`."""
+    """The differences of two systems by metric: `comparison["LAS"].p`."""
 
     differences: dict[str, Difference]
     missing: dict[str, str]
@@ -126,7 +126,7 @@ def compare_counts(
 
 
 def _fractions(counts: Counts) -> Fractions:
-    """What a sentence adds to the numerator and the denominator of each metric."""
+    """Numerators and denominators of the metrics for one sentence."""
     return (
         (
             counts.right_heads,
