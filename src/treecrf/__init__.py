@@ -20,11 +20,10 @@ __all__ = ["Parser", "Sentence", "Token", "__version__", "load", "to_frame"]
 _lazy_name, __dir__ = lazy_names(
     __name__,
     {
-        "Parser": "parser.api",
-        "Sentence": "treebank.sentence",
-        "Token": "treebank.tokens",
-        "load": "parser.api",
-        "to_frame": "integrations.frames",
+        "integrations.frames": ("to_frame",),
+        "parser.api": ("Parser", "load"),
+        "treebank.sentence": ("Sentence",),
+        "treebank.tokens": ("Token",),
     },
 )
 

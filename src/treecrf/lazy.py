@@ -1,17 +1,18 @@
 """Names of a package that are imported when they are first used, so that a command loads little."""
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 
 __all__ = ["lazy_names"]
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, str]
+    package: str, modules: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a package whose names live in these modules below it."""
+    """`__getattr__` and `__dir__` of a package whose modules define these names."""
     names = vars(sys.modules[package])
+    homes = {name: module for module, defined in modules.items() for name in defined}
 
     def get(name: str) -> object:
         if name not in homes:

@@ -25,12 +25,11 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "Config": "config",
-        "Parser": "api",
-        "ParserError": "errors",
-        "Training": "training.loop",
-        "load": "api",
-        "load_config": "presets",
-        "set_up": "training.setup",
+        "api": ("Parser", "load"),
+        "config": ("Config",),
+        "errors": ("ParserError",),
+        "presets": ("load_config",),
+        "training.loop": ("Training",),
+        "training.setup": ("set_up",),
     },
 )

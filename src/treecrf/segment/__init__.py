@@ -23,11 +23,10 @@ __all__ = [
 __getattr__, __dir__ = lazy_names(
     __name__,
     {
-        "SegmentError": "errors",
-        "Segmenter": "segmenter",
-        "SegmenterConfig": "config",
-        "SegmenterEpoch": "training.loop",
-        "rebuild_text": "spaces",
-        "train_segmenter": "training.loop",
+        "config": ("SegmenterConfig",),
+        "errors": ("SegmentError",),
+        "segmenter": ("Segmenter",),
+        "spaces": ("rebuild_text",),
+        "training.loop": ("SegmenterEpoch", "train_segmenter"),
     },
 )

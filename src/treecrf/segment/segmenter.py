@@ -70,10 +70,14 @@ class Segmenter:
 
         How the text is cut into pieces makes no difference.
         """
-        assembly = Assembly(splitter=self.splitter, joins=self.joins)
+        assembly = self.assembly()
         for block, scores in self.score_stream(pieces):
             yield from assembly.add(block, scores)
         yield from assembly.finish()
+
+    def assembly(self) -> Assembly:
+        """Make sentences of the blocks of one text and their scores."""
+        return Assembly(splitter=self.splitter, joins=self.joins)
 
     def score_stream(self, pieces: Iterable[str]) -> Iterator[tuple[Block, Scores]]:
         """Blocks of a text that comes in pieces, with what the network says of their characters."""
@@ -81,7 +85,7 @@ class Segmenter:
         # A GPU takes as long for a few windows as for many.
         windows = _GPU_WINDOWS if self._on_gpu else _WINDOWS
         for block in cut_blocks(pieces, size=windows * config.core, context=config.context):
-            yield block, self._score(block.codes)
+            yield block, self._run(partial(self._read, block.codes), windows=_WINDOWS)
 
     def segment_texts(self, texts: Sequence[str]) -> list[list[Sentence]]:
         """The sentences of each of many texts, which are read side by side.
@@ -99,15 +103,12 @@ class Segmenter:
                 short += [(place, block) for block in blocks]
         for first in range(0, len(short), 2 * _WINDOWS):
             group = short[first : first + 2 * _WINDOWS]
-            scores = self._score_each([block.codes for _, block in group])
+            read = partial(self._read_each, [block.codes for _, block in group])
+            scores = self._run(read, windows=len(group))
             for (place, block), of_block in zip(group, scores, strict=True):
-                assembly = Assembly(splitter=self.splitter, joins=self.joins)
+                assembly = self.assembly()
                 found[place] = [*assembly.add(block, of_block), *assembly.finish()]
         return found
-
-    def _score_each(self, blocks: Sequence[Codes]) -> list[Scores]:
-        """Log odds `[character, output]` of each of many blocks."""
-        return self._run(partial(self._read_each, blocks), windows=len(blocks))
 
     def _run(self, call: Callable[[], Result], *, windows: int) -> Result:
         """The result of a call that reads so many windows side by side."""
@@ -117,6 +118,7 @@ class Segmenter:
 
     @torch.inference_mode()
     def _read_each(self, blocks: Sequence[Codes]) -> list[Scores]:
+        """Log odds `[character, output]` of each of many blocks."""
         context, device = self.config.context, self.network.output.weight.device
         cut = [cut_windows(as_read(b), window=self.config.window, context=context) for b in blocks]
         windows = [window for windows in cut for window in windows]
@@ -134,12 +136,9 @@ class Segmenter:
     def _on_gpu(self) -> bool:
         return self.network.output.weight.is_cuda
 
-    def _score(self, codes: Codes) -> Scores:
-        """Log odds `[character, output]` of a block."""
-        return self._run(partial(self._read, codes), windows=_WINDOWS)
-
     @torch.inference_mode()
     def _read(self, codes: Codes) -> Scores:
+        """Log odds `[character, output]` of a block."""
         context = self.config.context
         windows = cut_windows(as_read(codes), window=self.config.window, context=context)
         numbers = torch.from_numpy(self.alphabet.numbers(windows))
@@ -218,13 +217,7 @@ class Segmenter:
             raise SegmentError(f"something is missing or of the wrong kind ({error})") from None
         with blank_weights():  # `load` has them
             network = CharacterNetwork(len(alphabet), config)
-        return cls(
-            config,
-            network,
-            alphabet=alphabet,
-            splitter=splitter,
-            joins=joins,
-        )
+        return cls(config, network, alphabet=alphabet, splitter=splitter, joins=joins)
 
 
 def _characters(value: object) -> list[str]:

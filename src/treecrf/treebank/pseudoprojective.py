@@ -9,8 +9,8 @@ head        d↑h          p
 path        d↑           p↓
 head+path   d↑h          p↓
 
-An arc that is both has both marks: `d↑h↓`. UD relations have no arrows in them; where a relation has
-one, or a backslash, a backslash goes before it.
+An arc that is both has both marks: `d↑h↓`. UD relations have no arrows in them; where a relation
+has one, or a backslash, a backslash goes before it.
 """
 
 import re

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from treecrf.parser import Parser
 from treecrf.parser.decoding.trees import TreeNamer
-from treecrf.segment.assembly import Assembly
 from treecrf.serve.queue.jobs import Task, TaskResult
 from treecrf.treebank import Sentence, Token, read_tokens
 
@@ -73,7 +72,7 @@ class Engine:
 
     def _cut_long(self, text: str) -> Iterator[Sentence | None]:
         segmenter = self.parser.segmenter
-        assembly = Assembly(splitter=segmenter.splitter, joins=segmenter.joins)
+        assembly = segmenter.assembly()
         for block, scores in segmenter.score_stream([text]):
             yield from assembly.add(block, scores)
             yield None
