@@ -28,7 +28,7 @@ def can_run_alone(layers: Iterable[nn.Module], tokens: Tensor) -> bool:
 
 
 def run_alone(layers: Iterable[nn.Module], tokens: Tensor) -> Tensor:
-    """Outputs `[step, 2 * unit]` of a sequence `[step, feature]`: what the layers give of it."""
+    """Outputs `[step, 2 * unit]` of the layers for a sequence `[step, feature]`."""
     for layer in layers:
         assert isinstance(layer, nn.LSTM)
         tokens = _run_layer(layer, tokens)

@@ -71,7 +71,7 @@ def packed_weights(weights: Floats) -> Floats:
 
 @kernel
 def run_sequence(given: Floats, weights: Floats, backwards: bool, outputs: Floats) -> None:
-    """Fills outputs `[step, unit]`, from the input's share `[step, gate * unit]` of the gates.
+    """Fill outputs `[step, unit]`, from the input's share `[step, gate * unit]` of the gates.
 
     The weights of the states are `[gate * unit, unit]`; units are a multiple of UNITS.
     """

@@ -1,4 +1,4 @@
-"""The gates of LSTMs in compiled code: UNITS units at once in single precision (for emitters)."""
+"""Gates of LSTMs in compiled code: UNITS units at once in float32 (for emitters)."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ DENOMINATOR = (
 
 
 class GateEmitter:
-    """Writes instructions for UNITS numbers in single precision."""
+    """Emitter of instructions for UNITS float32."""
 
     def __init__(self, builder: Any) -> None:
         self.builder = builder
@@ -86,7 +86,7 @@ class GateEmitter:
         return self.plus(self.times(half, self.tanh(self.times(half, x))), half)
 
     def new_states(self, gates: list[ir.Value], cell: ir.Value) -> tuple[ir.Value, ir.Value]:
-        """The cells and states of units from their gates, in torch's order, and their cells."""
+        """New cells and states of units from their gates, in torch's order, and cells."""
         i, f, o = (self.sigmoid(gates[gate]) for gate in (0, 1, 3))
         # c = f c + i g, h = o tanh(c)
         cell = self.plus(self.times(f, cell), self.times(i, self.tanh(gates[2])))
