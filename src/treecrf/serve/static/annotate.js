@@ -3,8 +3,7 @@
 import { get, post } from "./api.js";
 import { byId, element } from "./dom.js";
 import { Editor } from "./editor.js";
-import { setUpHelp } from "./help.js";
-import { legend } from "./scale.js";
+import { setUpPage } from "./page.js";
 
 const actions = byId("actions");
 const problem = byId("problem");
@@ -19,8 +18,7 @@ let opening = 0; // how often a sentence was asked for: the last one is shown
 let unsaved = 0; // decisions without an answer
 
 async function setUp() {
-  setUpHelp();
-  byId("legend").append(legend());
+  setUpPage([["`F`", "confirm its head and relation as they are"]]);
   const presses = { accept, skip, back: () => go(-1), forward: () => go(1) };
   for (const [id, press] of Object.entries(presses)) byId(id).addEventListener("click", press);
   document.addEventListener("keydown", pressed);

@@ -310,13 +310,13 @@ export class Editor {
     const facts = [];
     if (Number.isFinite(logProb)) facts.push(`tree ${percent(Math.exp(logProb))} probable`);
     if (Number.isFinite(entropy)) facts.push(`entropy ${entropy.toFixed(2)} nats`);
-    const held = Object.keys(decisions.heads).length;
-    if (held) facts.push(`${held} fixed`);
+    const constraints = Object.keys(decisions.heads).length;
+    if (constraints) facts.push(`${constraints} fixed`);
     this.facts.textContent = facts.join(" · ");
     this.toolbar.show({
       canUndo: this.#made.canUndo,
       canRedo: this.#made.canRedo,
-      held,
+      constraints,
       rank: this.#rank,
       trees: this.#ranked?.best.length ?? null,
     });

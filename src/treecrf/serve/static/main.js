@@ -4,8 +4,7 @@ import { get, post } from "./api.js";
 import { byId, element } from "./dom.js";
 import { save } from "./downloads.js";
 import { Editor } from "./editor.js";
-import { setUpHelp } from "./help.js";
-import { legend } from "./scale.js";
+import { setUpPage } from "./page.js";
 
 const form = byId("form");
 const text = byId("text");
@@ -20,8 +19,7 @@ let editors = [];
 let turn = 0;
 
 async function setUp() {
-  setUpHelp();
-  byId("legend").append(legend());
+  setUpPage([["`Ctrl`+`Enter`", "in the text: parse"]]);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     parse();

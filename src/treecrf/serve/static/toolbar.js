@@ -31,10 +31,10 @@ export class Toolbar {
   }
 
   /** `rank` is that of the tree that is shown, 0 for none; `trees` how many are known, or null. */
-  show({ canUndo, canRedo, held, rank, trees }) {
+  show({ canUndo, canRedo, constraints, rank, trees }) {
     disable(this.#undo, !canUndo);
     disable(this.#redo, !canRedo);
-    disable(this.#free, held === 0);
+    disable(this.#free, constraints === 0);
     this.#rank.textContent = rank ? `${rank} of ${trees} best` : "surest";
     disable(this.#better, rank === 0);
     disable(this.#worse, trees !== null && rank >= trees);
