@@ -1,5 +1,6 @@
 """Locks on folders: one process at a time, which others can name, and nothing left of them."""
 
+import fcntl
 import os
 import socket
 import subprocess
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from treecrf.locks import LOCK_FILES, LockedError, locked_folder
+from treecrf.locks import LOCK_FILES, FileLock, LockedError, locked_folder
 
 HOLD = """
 import sys
@@ -101,3 +102,24 @@ def test_what_is_in_a_folder_stays(tmp_path: Path) -> None:
     with locked_folder(folder):
         (folder / "file").write_text("mine")
     assert [path.name for path in folder.iterdir()] == ["file"]
+
+
+def test_a_lock_that_is_removed_while_another_takes_it_is_taken_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second process has the file open before the first removes it, and locks it after."""
+    path = tmp_path / "lock"
+    first = FileLock(path)
+    flock = fcntl.flock
+
+    def late(file: int, operation: int) -> None:
+        monkeypatch.undo()
+        first.release()
+        flock(file, operation)
+
+    monkeypatch.setattr(fcntl, "flock", late)
+    second = FileLock(path)
+    with pytest.raises(LockedError):
+        FileLock(path)
+    second.release()
+    assert list(tmp_path.iterdir()) == []

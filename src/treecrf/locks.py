@@ -1,6 +1,7 @@
 """Locks that one process has at a time, and that end with the process, however it ends."""
 
 import contextlib
+import errno
 import json
 import os
 import socket
@@ -10,12 +11,15 @@ from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 
-__all__ = ["LOCK_FILES", "FileLock", "LockedError", "locked_folder"]
+__all__ = ["HOLDER", "LOCK_FILES", "NO_LOCKS", "FileLock", "LockedError", "locked_folder"]
 
 _FOLDER_LOCK = ".training.lock"
-_HOLDER = ".holder"  # the end of the name of the file that says who has a lock
-LOCK_FILES = (_FOLDER_LOCK, _FOLDER_LOCK + _HOLDER)
+HOLDER = ".holder"
+"""Suffix of the file that names the process that has a lock."""
+LOCK_FILES = (_FOLDER_LOCK, _FOLDER_LOCK + HOLDER)
 """The files of a lock in a folder; both are removed when it is released."""
+NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
+"""Errors of file systems that have no locks."""
 
 _PATIENCE = 0.5  # seconds: a process that is ending may be about to release it
 
@@ -37,7 +41,7 @@ class FileLock:
 
         self.path = path
         # Beside it, because a locked file cannot be read everywhere.
-        self._holder = path.with_name(path.name + _HOLDER)
+        self._holder = path.with_name(path.name + HOLDER)
         self._lock = filelock.FileLock(path)
         try:
             self._lock.acquire(timeout=_PATIENCE)

@@ -15,10 +15,10 @@ from starlette.testclient import TestClient
 
 from tests.serve.browsing import start
 from treecrf.parser import Parser
-from treecrf.serve.annotate.corpus import SentenceStore
 from treecrf.serve.annotate.decisions import Annotations
 from treecrf.serve.annotate.questions import Asking, collect, make_queue
 from treecrf.serve.annotate.routes import Annotating, annotate_routes
+from treecrf.serve.annotate.store import SentenceStore
 from treecrf.serve.app import create_app
 from treecrf.serve.limits import Limits
 from treecrf.treebank import Sentence, read_conllu
@@ -102,7 +102,7 @@ def test_a_decision_is_saved_and_decoded_around(client: TestClient, out: Path) -
     [
         ({"heads": {"1": 2, "2": 1}, "labels": {}}, "circle"),
         ({"heads": {"1": 0, "2": 0}, "labels": {}}, "both to be the root"),
-        ({"heads": {"9": 1}, "labels": {}}, "there are 5 words"),
+        ({"heads": {"9": 1}, "labels": {}}, "the sentence has 5 words"),
         ({"heads": {}, "labels": {"1": "nsubj"}}, "word 1 has a relation but no head"),
         ({"heads": {"1": 2}, "labels": {"1": "a\tb"}}, "label"),
     ],

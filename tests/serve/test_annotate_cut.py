@@ -7,8 +7,8 @@ import pytest
 from tests.cli.running import problem
 from tests.serve.browsing import Service, start
 from treecrf.parser import Parser
-from treecrf.serve.annotate.corpus import SentenceStore
 from treecrf.serve.annotate.cut import Cut
+from treecrf.serve.annotate.store import SentenceStore
 from treecrf.treebank import TreebankError
 
 TEXT = "Anna didn't see the garden. It rained, and she slept.\nThe old dog saw the cat.\n"
@@ -54,7 +54,6 @@ def cut(parser: Parser, corpus: Path, *, keep: bool = True) -> list[list[str]]:
         sentences = list(made.sentences(parser))
         for sentence in sentences:
             store.add(sentence)
-        store.finish()
         if keep:
             made.keep(store)
             out.touch()

@@ -6,9 +6,9 @@ import pytest
 
 import treecrf
 from treecrf.parser import Parser
-from treecrf.serve.annotate.corpus import SentenceStore
 from treecrf.serve.annotate.decisions import Annotations, Record
 from treecrf.serve.annotate.questions import Asking, Order, Queue, collect, make_queue
+from treecrf.serve.annotate.store import SentenceStore
 from treecrf.treebank import Sentence, read_conllu
 
 

@@ -68,7 +68,7 @@ def run(parser: Parser | Engine, test: Test, *, queue: int = 1000, batch: int = 
 def job(
     count: int = 1,
     *,
-    limit: Constraints | None = None,
+    constraints: Constraints | None = None,
     text: str = "",
     times: int = 1,
     topk: int = 0,
@@ -77,7 +77,7 @@ def job(
 
     def plan(cut: list[list[Sentence]]) -> list[Task]:
         sentences = [sentence for piece in cut for sentence in piece]
-        return [Task(s, limit or Constraints(), details=True, topk=topk) for s in sentences]
+        return [Task(s, constraints or Constraints(), details=True, topk=topk) for s in sentences]
 
     def render(task: Task, outcome: TaskResult) -> str:
         return " ".join(map(str, outcome.sentence.heads))
@@ -164,7 +164,7 @@ def test_past_its_bound_the_queue_refuses_at_once(parser: Parser) -> None:
 
 def test_what_is_impossible_fails_alone(parser: Parser) -> None:
     async def test(batcher: Batcher) -> None:
-        waiting = submitted(batcher, [job(), job(2, limit=IMPOSSIBLE), job()])
+        waiting = submitted(batcher, [job(), job(2, constraints=IMPOSSIBLE), job()])
         await asyncio.sleep(0)
         batcher.start()
         first, impossible, last = await asyncio.gather(*waiting, return_exceptions=True)

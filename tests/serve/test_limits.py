@@ -9,12 +9,12 @@ import pytest
 from pydantic import ValidationError
 from starlette.testclient import TestClient
 from starlette.types import Message
+from treecrf.serve.schemas import ParseRequest
 
 from treecrf.parser import Parser
 from treecrf.serve.app import create_app
 from treecrf.serve.limits import Limits
 from treecrf.serve.queue.engine import Engine
-from treecrf.serve.schemas import ParseRequest
 
 LIMITS = Limits(
     body_bytes=2_000,

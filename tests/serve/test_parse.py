@@ -6,7 +6,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from treecrf.parser import Parser
-from treecrf.serve.schemas import Models, ParsedSentence, ParseResponse
+from treecrf.serve.parse.schemas import Models, ParsedSentence, ParseResponse
 
 WORDS = ["Anna", "saw", "the", "garden", "."]
 JSON = {"Content-Type": "application/json"}
@@ -135,7 +135,11 @@ def test_constraints_that_cross_have_a_tree_all_the_same(client: TestClient) -> 
         ({"tokens": [["a"]], "constraints": []}, 422, "`constraints` has 0 items for 1 sentences"),
         ({"tokens": [["a"]], "constraints": [{"2": 1}]}, 422, "sentence 1: a constraint on word 2"),
         ({"tokens": [["a"]], "constraints": [{"1": -1}]}, 422, "sentence 1: a constraint on word"),
-        ({"tokens": [["a"]], "constraints": [{"1": 1}]}, 422, "sentence 1: the heads run in a cir"),
+        (
+            {"tokens": [["a"]], "constraints": [{"1": 1}]},
+            422,
+            "sentence 1: word 1 cannot be its own",
+        ),
         ({"tokens": [["a"]], "labels": [{"1": "b\n"}]}, 422, "sentence 1: the label of word 1"),
         ({"tokens": [["a"]], "labels": [{"9": "b"}]}, 422, "sentence 1: a label for word 9"),
         ({"tokens": [["a"]], "model": "nobody"}, 400, "there is no model 'nobody' here; there are"),

@@ -18,10 +18,10 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.parser.models import random_parser, with_loss
 from treecrf.parser import Parser
-from treecrf.serve.annotate.corpus import SentenceStore
 from treecrf.serve.annotate.decisions import Annotations
 from treecrf.serve.annotate.questions import Asking, collect, make_queue
 from treecrf.serve.annotate.routes import Annotating, annotate_routes
+from treecrf.serve.annotate.store import SentenceStore
 from treecrf.serve.app import create_app
 from treecrf.serve.limits import Limits
 from treecrf.treebank import Sentence

@@ -89,10 +89,10 @@ def annotate(
     from treecrf.cli.console import track
     from treecrf.parser import load
     from treecrf.parser.decoding.entropy import LONGEST_ENTROPY
-    from treecrf.serve.annotate.corpus import SentenceStore
     from treecrf.serve.annotate.cut import Cut
     from treecrf.serve.annotate.decisions import Annotations
     from treecrf.serve.annotate.questions import Asking, collect, make_queue
+    from treecrf.serve.annotate.store import SentenceStore
     from treecrf.serve.limits import Limits
     from treecrf.treebank import TreebankError
 

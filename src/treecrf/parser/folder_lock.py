@@ -1,21 +1,18 @@
 """One writer for a model folder: trainings and `Parser.save` lock it against each other."""
 
-import errno
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from treecrf.locks import LockedError, locked_folder
+from treecrf.locks import NO_LOCKS, LockedError, locked_folder
 from treecrf.parser.errors import ParserError
 
 if TYPE_CHECKING:
     from treecrf.parser.training.ranks import Ranks
 
 __all__ = ["check_is_folder", "training_in", "writing_to"]
-
-_NO_LOCKS = (errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP)
 
 
 @contextmanager
@@ -37,7 +34,7 @@ def writing_to(folder: Path) -> Iterator[None]:
         except LockedError as error:
             raise ParserError(f"{folder}: {error}") from None
         except OSError as error:
-            if error.errno not in _NO_LOCKS:
+            if error.errno not in NO_LOCKS:
                 error.filename = str(folder)  # the name that the user knows
                 raise
             warnings.warn(

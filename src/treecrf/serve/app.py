@@ -11,12 +11,11 @@ from fastapi.responses import JSONResponse, PlainTextResponse
 
 import treecrf
 from treecrf.parser import Parser
-from treecrf.serve.docs_page import name_models, reference_files, reference_routes
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
 from treecrf.serve.metrics import Metrics
 from treecrf.serve.middleware import Counting, LimitedBody, SafeHeaders
-from treecrf.serve.page_files import PageFiles
+from treecrf.serve.pages import PageFiles, add_reference
 from treecrf.serve.parse.routes import parsing_routes
 from treecrf.serve.registry import Registry
 from treecrf.serve.udpipe.routes import udpipe_routes
@@ -71,11 +70,9 @@ def create_app(
     app.include_router(parsing_routes(registry, limits))
     app.include_router(udpipe_routes(registry, limits, allowed_origins=allowed_origins))
     app.include_router(_health_routes(registry, metrics))
-    app.include_router(reference_routes())
-    app.mount("/docs", reference_files())
     for router in routers:
         app.include_router(router)
-    name_models(app, registry.batchers)
+    add_reference(app, registry.batchers)
     app.mount("/", PageFiles(directory=STATIC, html=True))
     return app
 

@@ -4,7 +4,7 @@ __all__ = ["ServeError"]
 
 
 class ServeError(ValueError):
-    """What the service answers instead of a result: an HTTP status, what is wrong, what to do."""
+    """An answer instead of a result: an HTTP status, and one line for the client."""
 
     def __init__(self, status: int, detail: str, *, retry_after: int | None = None) -> None:
         super().__init__(detail)

@@ -1,4 +1,4 @@
-"""What a service takes at most, so that no request brings it down or holds up others for long."""
+"""Bounds on requests, so that none brings a service down or holds up others for long."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class Limits:
     word_characters: int = 1_000
     """A longer word is none of any language, and costs like a text."""
     request_words: int = 10_000
-    """Of all the sentences of a request to `/api/parse`, whose answer is held as a whole; text
+    """Of all the sentences of a request to `/api/parse`, whose answer is in memory as a whole; text
     counts as a word for four characters until it is cut, and is then counted again, and long words
     count as one for eight characters."""
     process_words: int | None = None

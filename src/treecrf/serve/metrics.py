@@ -14,7 +14,7 @@ _Labels = tuple[tuple[str, str], ...]
 
 
 class Metrics:
-    """What is counted; the event loop and the threads of the models write into it."""
+    """Counters; the event loop and the threads of the models write into them."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()

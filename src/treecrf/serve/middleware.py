@@ -1,4 +1,4 @@
-"""What every request passes through: bounds on its body, headers for browsers, and counting."""
+"""Middleware: bounds on bodies, headers for browsers, counts, and names of the service."""
 
 import asyncio
 import ipaddress

@@ -1,1 +1,1 @@
-"""Annotation of a corpus: what to ask, what was decided, and where it is kept."""
+"""Annotation of a corpus: which words to ask about, and the file of decisions."""

@@ -11,7 +11,7 @@ from typing import IO, TYPE_CHECKING, cast
 
 from treecrf.parser.files.sources import FileOptions, look_into, read_input
 from treecrf.parser.options import InputKind
-from treecrf.serve.annotate.corpus import SentenceStore
+from treecrf.serve.annotate.store import SentenceStore
 from treecrf.storage import hidden
 from treecrf.treebank import Sentence, TreebankError
 from treecrf.treebank.files.documents import document_file
@@ -57,7 +57,7 @@ class Cut:
         if not os.path.isfile(self._corpus) or self._kind(parser) == "conllu":
             yield from read_input(parser, self._corpus, options, trees=False)
         elif self._is_begun and self.path.exists():
-            yield from self._kept(parser)
+            yield from self._as_before(parser)
         else:
             self._header = self._header_now()
             yield from read_input(parser, self._corpus, options, trees=False)
@@ -79,12 +79,12 @@ class Cut:
             return look_into(parser, stream, name, kind="auto")[0]
 
     def _header_now(self) -> str:
-        """What says which text was cut."""
+        """The line that identifies the text."""
         with open_source(self._corpus) as (stream, name):
             size, digest, _ = _fingerprint(stream, name)
         return f"# annotate_text = {size} {digest}\n"
 
-    def _kept(self, parser: "Parser") -> Iterator[Sentence]:
+    def _as_before(self, parser: "Parser") -> Iterator[Sentence]:
         with open(self.path, "rb") as file, open_source(self._corpus) as (stream, name):
             header = _HEADER.fullmatch(file.readline())
             if header is None:

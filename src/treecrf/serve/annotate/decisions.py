@@ -1,4 +1,4 @@
-"""What a person has confirmed about a corpus, in a file that training takes as it is.
+"""Decisions about the sentences of a corpus, in a file of partial trees to train on.
 
 The file is all there is: it has the confirmed heads and labels, `_` for the rest, and in a comment
 of each sentence its number in the corpus and whether it is done. It is replaced as a whole after
@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from treecrf.serve.annotate.lock import FileLock
-from treecrf.storage import remove_temporary
+from treecrf.locks import HOLDER, NO_LOCKS, FileLock, LockedError
+from treecrf.storage import hidden, remove_temporary
 from treecrf.treebank import Sentence, TreebankError, read_conllu
 from treecrf.treebank.files.streams import open_target
 from treecrf.treebank.probs import without_probs
@@ -29,7 +29,7 @@ _OF_TREES = re.compile(r"# (?:annotate|log_prob|rank|decoder) = ")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What is decided about a sentence: heads and labels by word, and whether it is done."""
+    """Decisions about a sentence: heads and labels by word, and whether it is done."""
 
     heads: Mapping[int, int] = field(default_factory=dict)
     labels: Mapping[int, str] = field(default_factory=dict)
@@ -48,7 +48,7 @@ class Annotations:
         self._records: dict[int, Record] = {}
         self._texts: dict[int, str] = {}
         self._forms: dict[int, list[str]] = {}
-        self._lock = FileLock(self.path)
+        self._lock = _locked(self.path)
         try:
             remove_temporary(self.path)
             if self.path.exists():
@@ -80,12 +80,12 @@ class Annotations:
         self._forms[number] = sentence.forms
 
     def check(self, number: int, sentence: Sentence) -> None:
-        """An error where the corpus has another sentence of this number than the file."""
+        """Refuse a corpus that has another sentence of this number than the file."""
         if self._forms.pop(number, sentence.forms) != sentence.forms:
             raise self._other_corpus(number)
 
     def check_all_found(self) -> None:
-        """An error where the file has sentences that the corpus does not have."""
+        """Refuse a corpus that lacks sentences of the file."""
         if self._forms:
             raise self._other_corpus(next(iter(self._forms)))
 
@@ -121,6 +121,25 @@ class Annotations:
         self._records = {**self._records, number: record}
 
 
+def _locked(path: Path) -> FileLock:
+    """The lock of a file of annotations, in a hidden file beside it."""
+    end = ".lock"
+    try:
+        return FileLock(path.with_name(hidden(path, len(end + HOLDER)) + end))
+    except LockedError as error:
+        raise TreebankError(
+            f"{path}: another `treecrf annotate` has it ({error}); end that one first"
+        ) from None
+    except OSError as error:
+        if error.errno not in NO_LOCKS:
+            error.filename = str(path)  # the name that the user knows
+            raise
+        raise TreebankError(
+            f"{path}: it cannot be locked there ({error.strerror}), and annotation needs a lock; "
+            "name a file on another disk"
+        ) from None
+
+
 def _partial(number: int, sentence: Sentence, record: Record) -> Sentence:
     """The sentence with what is confirmed, and nothing else of a tree."""
     words = range(1, len(sentence) + 1)
@@ -131,6 +150,6 @@ def _partial(number: int, sentence: Sentence, record: Record) -> Sentence:
     )
     for token in partial.tokens:
         token.deps = "_"
-    kept = [comment for comment in partial.comments if not _OF_TREES.match(comment)]
-    partial.comments = [*kept, f"# annotate = {number} {record.state}"]
+    comments = [comment for comment in partial.comments if not _OF_TREES.match(comment)]
+    partial.comments = [*comments, f"# annotate = {number} {record.state}"]
     return partial

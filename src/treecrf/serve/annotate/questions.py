@@ -8,10 +8,9 @@ from typing import Literal, TypeAlias
 
 from treecrf.parser import Parser
 from treecrf.parser.constraints import FREE
-from treecrf.parser.decoding.analysis import Analysis
 from treecrf.parser.files.pipeline import windows
-from treecrf.serve.annotate.corpus import SentenceStore
 from treecrf.serve.annotate.decisions import Annotations
+from treecrf.serve.annotate.store import SentenceStore
 from treecrf.treebank import Sentence
 
 __all__ = ["Asking", "Order", "Queue", "collect", "make_queue"]
@@ -55,7 +54,6 @@ def collect(
     for sentence in sentences:
         annotations.check(corpus.add(sentence), sentence)
         yield sentence
-    corpus.finish()
     annotations.check_all_found()
 
 
@@ -70,8 +68,8 @@ def make_queue(
 ) -> Queue:
     """The queue for the sentences of a corpus, in one pass over them.
 
-    What has been begun comes first, in the order it was begun in; sentences that no person has seen
-    follow, those that teach most in front.
+    Sentences that were begun come first, in the order they were begun in; then new ones, those
+    that teach most in front.
     """
     numbers, scores = array("q"), array("d")
     too_long = sure = 0
@@ -85,23 +83,13 @@ def make_queue(
             continue
         analyses = parser.analyse([sentence for _, sentence in short], [FREE] * len(short))
         for (number, _), analysis in zip(short, analyses, strict=True):
-            if asking.words(_probs(analysis)):
+            probs = analysis.sentence.probs or []
+            if asking.words(probs):
                 numbers.append(number)
-                scores.append(_gain(analysis, order))
+                # How much it teaches.
+                scores.append(analysis.entropy if order == "entropy" else 1 - min(probs))
             else:
                 sure += 1
     ranked = sorted(range(len(numbers)), key=lambda place: -scores[place])
     queue = array("q", [*annotations, *(numbers[place] for place in ranked)])
     return Queue(queue, too_long=too_long, sure=sure)
-
-
-def _probs(analysis: Analysis) -> list[float]:
-    assert analysis.sentence.probs is not None
-    return analysis.sentence.probs
-
-
-def _gain(analysis: Analysis, order: Order) -> float:
-    """How much a sentence teaches, as this order has it."""
-    if order == "entropy":
-        return analysis.entropy
-    return 1 - min(_probs(analysis), default=1.0)

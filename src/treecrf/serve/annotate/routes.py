@@ -1,4 +1,4 @@
-"""Annotation of a corpus: what the page asks for, and what it saves."""
+"""The routes of the page that annotates a corpus."""
 
 import asyncio
 import hashlib
@@ -12,20 +12,18 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from treecrf.serve.annotate.corpus import SentenceStore
 from treecrf.serve.annotate.cut import Cut
 from treecrf.serve.annotate.decisions import Annotations, Record, State
 from treecrf.serve.annotate.questions import Asking, Queue
+from treecrf.serve.annotate.store import SentenceStore
 from treecrf.serve.app import STATIC
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
 from treecrf.serve.origins import is_foreign
 from treecrf.serve.parse.answers import render_json
-from treecrf.serve.parse.requests import plan_tasks
-from treecrf.serve.parse.routes import ERRORS
-from treecrf.serve.queue.jobs import Job
+from treecrf.serve.parse.routes import ERRORS, parse_job
+from treecrf.serve.parse.schemas import Error, Text
 from treecrf.serve.registry import Registry
-from treecrf.serve.schemas import Error, Text
 from treecrf.treebank import Sentence
 
 __all__ = ["Annotating", "annotate_routes"]
@@ -48,25 +46,18 @@ class Decision(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
-    heads: Annotated[dict[int, int], Field(description="Confirmed heads by word; 0 is the root.")]
-    labels: Annotated[
-        dict[int, Text],
-        AfterValidator(_without_blanks),
-        Field(description="Confirmed relations of those words; `_` is none."),
-    ]
+    heads: dict[int, int] = Field(description="Confirmed heads by word; 0 is the root.")
+    labels: Annotated[dict[int, Text], AfterValidator(_without_blanks)] = Field(
+        description="Confirmed relations of those words; `_` is none."
+    )
     state: State
-    key: Annotated[str, Field(description="That of the sentence, as it was given with it.")]
-    version: Annotated[
-        Text, Field(min_length=1, description="A name for this decision that no other one has.")
-    ]
-    known: Annotated[
-        list[str],
-        Field(
-            description="The versions that the file may have of it: those that were given last, "
-            "and those that were sent since. If it has another one, somebody has decided "
-            "meanwhile, and that is kept."
-        ),
-    ]
+    key: str = Field(description="That of the sentence, as it was given with it.")
+    version: Text = Field(min_length=1, description="A name for this decision that no other has.")
+    known: list[str] = Field(
+        description="The versions that the file may have of it: those that were given last, and "
+        "those that were sent since. If it has another one, somebody has decided meanwhile, and "
+        "that is kept."
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +83,7 @@ class Annotating:
         return number, self.corpus[number]
 
     def key(self, number: int, sentence: Sentence) -> str:
-        """What no other sentence has, in this queue or in that of another process."""
+        """An identifier that no other sentence has, in this queue or in that of another process."""
         return _digest([str(self.annotations.path), str(number), *sentence.forms])
 
     def keyed_sentence(self, place: int, key: str) -> tuple[int, Sentence]:
@@ -107,7 +98,7 @@ class Annotating:
         return number, sentence
 
     def decided(self, number: int) -> tuple[Record, list[str]]:
-        """What is decided about a sentence, and the names of that version.
+        """The record of a sentence, and the names of that version.
 
         The first is the one that counts. The last is that of what is in the file, which another
         process gives it too.
@@ -156,18 +147,14 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
         """A sentence as `/api/parse` gives it, under what is confirmed."""
         registry: Registry = connection.app.state.registry
         batcher = registry.find(None)
-        job = Job(
+        job = parse_job(
+            batcher,
+            limits,
             sentences=[sentence],
-            plan=partial(
-                plan_tasks,
-                constraints=[record.heads],
-                labels=[record.labels],
-                topk=topk,
-                limits=limits,
-                multiroot=batcher.engine.parser.config.multiroot,
-            ),
-            render=partial(render_json, alternatives=_MOST_HEADS, marginals=topk > 0),
+            heads=[record.heads],
+            relations=[record.labels],
             topk=topk,
+            render=partial(render_json, alternatives=_MOST_HEADS, marginals=topk > 0),
         )
         try:
             return json.loads((await batcher.submit(job, _nobody_goes))[0])
@@ -182,7 +169,7 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
 
     @routes.get("/api/annotate")
     async def overview() -> dict[str, Any]:
-        """What is annotated, into which file, and how far it is."""
+        """The corpus, the file of annotations, and the progress."""
         return {
             "corpus": annotating.corpus_name,
             "out": annotating.annotations.path.name,
@@ -250,7 +237,7 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
 
 
 async def _refuse_other_pages(connection: Request) -> None:
-    """An error where a browser says that a page from elsewhere sends this."""
+    """Refuse what a browser says to be sent by a page from elsewhere."""
     if is_foreign(connection.headers):
         raise ServeError(403, "a page from elsewhere cannot decide; use the one of this service")
 

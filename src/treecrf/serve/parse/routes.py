@@ -1,21 +1,37 @@
 """`/api/parse` and `/api/models`: JSON in, trees with all that is known of them out."""
 
 import json
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
+from treecrf.serve.checks import (
+    Given,
+    check_lengths,
+    check_size,
+    checked_constraints,
+    checked_sentences,
+)
+from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
 from treecrf.serve.parse.answers import render_json
-from treecrf.serve.parse.requests import check_size, plan_tasks, sentences_of
-from treecrf.serve.queue.jobs import Job
+from treecrf.serve.parse.schemas import (
+    LONGEST_RANKED,
+    Error,
+    Model,
+    Models,
+    ParseRequest,
+    ParseResponse,
+)
+from treecrf.serve.queue.jobs import Job, Pieces, Task, TaskResult, counted_words
 from treecrf.serve.queue.scheduler import Batcher
 from treecrf.serve.registry import Registry
-from treecrf.serve.schemas import Error, Model, Models, ParseRequest, ParseResponse
+from treecrf.treebank import Sentence
 
-__all__ = ["ERRORS", "client_gone", "parsing_routes"]
+__all__ = ["ERRORS", "answer_json", "parse_job", "parsing_routes"]
 
 ERRORS: dict[int | str, dict[str, Any]] = {
     400: {"model": Error, "description": "The request is not what it should be."},
@@ -50,12 +66,8 @@ def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
         """Trees for text or words, with the probability of each head."""
         batcher = registry.find(request.model)
         job = await run_in_threadpool(_job, request, batcher, limits)
-        sentences = await batcher.submit(job, partial(client_gone, connection))
-        # Each sentence is JSON already, made in the thread of the model.
-        name = json.dumps(batcher.name, ensure_ascii=False)
-        start, end = f'{{"model": {name}, "sentences": [', "]}"
-        body = await run_in_threadpool(lambda: f"{start}{', '.join(sentences)}{end}".encode())
-        return Response(body, media_type="application/json")
+        start, end = '"sentences": [', "]"
+        return await answer_json(batcher, job, connection, start=start, between=", ", end=end)
 
     return routes
 
@@ -63,26 +75,66 @@ def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
 def _job(request: ParseRequest, batcher: Batcher, limits: Limits) -> Job:
     """The job of a request, whose size is checked before anything is made of it."""
     check_size(sum(map(len, request.tokens or [])), limits.request_words)
-    job = Job(
+    job = parse_job(
+        batcher,
+        limits,
         texts=[] if request.text is None else [request.text],
-        sentences=[] if request.tokens is None else sentences_of(request.tokens, limits),
-        plan=partial(
-            plan_tasks,
-            constraints=request.constraints,
-            labels=request.labels,
-            topk=request.topk or 0,
-            limits=limits,
-            multiroot=batcher.engine.parser.config.multiroot,
-        ),
-        render=partial(render_json, alternatives=request.alternatives, marginals=request.marginals),
+        sentences=[] if request.tokens is None else checked_sentences(request.tokens, limits),
+        heads=request.constraints,
+        relations=request.labels,
         topk=request.topk or 0,
+        render=partial(render_json, alternatives=request.alternatives, marginals=request.marginals),
     )
     check_size(job.words, limits.request_words)
     job.cost = batcher.estimated_cost(job)
     return job
 
 
-async def client_gone(connection: Request) -> None:
-    """Return when the client of this request, whose body has been read, has gone."""
-    while (await connection.receive())["type"] != "http.disconnect":
-        pass
+def parse_job(
+    batcher: Batcher,
+    limits: Limits,
+    *,
+    texts: Sequence[str] = (),
+    sentences: Sequence[Sentence] = (),
+    heads: Given[int] | None,
+    relations: Given[str] | None,
+    topk: int,
+    render: Callable[[Task, TaskResult], str],
+) -> Job:
+    """The job that parses under constraints; `topk` is 0 where no list of trees is wanted."""
+
+    def plan(cut: Pieces) -> list[Task]:
+        found = [sentence for piece in cut for sentence in piece if sentence]
+        check_size(sum(map(counted_words, found)), limits.request_words)
+        check_lengths(found, limits)
+        if topk and (long := max(map(len, found), default=0)) > LONGEST_RANKED:
+            raise ServeError(
+                413,
+                f"a sentence has {long:,} words, and the best trees are listed for up to "
+                f"{LONGEST_RANKED}; leave out `topk`, or split it",
+            )
+        multiroot = batcher.engine.parser.config.multiroot
+        constraints = checked_constraints(found, heads, relations, multiroot=multiroot)
+        return [
+            Task(sentence, own, details=True, topk=topk)
+            for sentence, own in zip(found, constraints, strict=True)
+        ]
+
+    return Job(texts=texts, sentences=sentences, plan=plan, render=render, topk=topk)
+
+
+async def answer_json(
+    batcher: Batcher, job: Job, connection: Request, *, start: str, between: str, end: str
+) -> Response:
+    """Do a job; an object with the name of the model and the results, which are JSON already."""
+
+    async def gone() -> None:
+        """Return when the client, whose request has been read, has gone."""
+        while (await connection.receive())["type"] != "http.disconnect":
+            pass
+
+    results = await batcher.submit(job, gone)
+    name = json.dumps(batcher.name, ensure_ascii=False)
+    start = f'{{"model": {name}, {start}'
+    body = await run_in_threadpool(lambda: f"{start}{between.join(results)}{end}}}".encode())
+    return Response(body, media_type="application/json")

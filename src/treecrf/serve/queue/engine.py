@@ -1,9 +1,10 @@
-"""What one model does with tasks from many requests: cuts texts, and parses sentences together."""
+"""One model at work on many requests: it cuts texts, and parses sentences together."""
 
 import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from treecrf.parser import Parser
+from treecrf.parser.decoding.analysis import Analysis
 from treecrf.parser.decoding.trees import TreeNamer
 from treecrf.serve.queue.jobs import Task, TaskResult
 from treecrf.treebank import Sentence, Token, read_tokens
@@ -57,18 +58,18 @@ class Engine:
         if not self.parser.has_segmenter:
             yield from map(_split_lines, texts)
             return
-        held: list[str] = []
+        short: list[str] = []
         length = 0
         for text in texts:
-            if held and length + len(text) > _CUT_AT_ONCE:
-                yield from self.segment(held)
-                held, length = [], 0
+            if short and length + len(text) > _CUT_AT_ONCE:
+                yield from self.segment(short)
+                short, length = [], 0
             if len(text) > _CUT_AT_ONCE:
                 yield self._cut_long(text)
             else:
-                held.append(text)
+                short.append(text)
                 length += len(text) + (0 if _is_blank(text) else _READ_BESIDE)
-        yield from self.segment(held)
+        yield from self.segment(short)
 
     def _cut_long(self, text: str) -> Iterator[Sentence | None]:
         segmenter = self.parser.segmenter
@@ -79,24 +80,24 @@ class Engine:
         yield from assembly.finish()
 
     def parse(self, tasks: Sequence[Task]) -> list[TaskResult]:
-        """What becomes of each task."""
+        """The result of each task."""
         detailed = [task for task in tasks if task.details]
         plain = [task.sentence for task in tasks if task.parse and not task.details]
-        analyses = iter(
-            self.parser.analyse(
-                [task.sentence for task in detailed], [task.limit for task in detailed]
-            )
-        )
+        sentences = [task.sentence for task in detailed]
+        analyses = iter(self.parser.analyse(sentences, [task.constraints for task in detailed]))
         parsed = iter(self.parser.parse_tokens(plain, probs=False))
-        outcomes = []
-        for task in tasks:
-            if task.details:
-                analysis = next(analyses)
-                best = self.parser.rank(task.sentence, task.limit, k=task.topk) if task.topk else ()
-                outcomes.append(TaskResult(analysis.sentence, analysis, best))
-            else:
-                outcomes.append(TaskResult(next(parsed) if task.parse else task.sentence))
-        return outcomes
+        return [
+            self._detailed(task, next(analyses))
+            if task.details
+            else TaskResult(next(parsed) if task.parse else task.sentence)
+            for task in tasks
+        ]
+
+    def _detailed(self, task: Task, analysis: Analysis) -> TaskResult:
+        if not task.topk:
+            return TaskResult(analysis.sentence, analysis)
+        best = self.parser.rank(task.sentence, task.constraints, k=task.topk)
+        return TaskResult(analysis.sentence, analysis, best)
 
 
 def _is_blank(text: str) -> bool:

@@ -1,11 +1,12 @@
-"""What waits for a model: jobs, each of which is a request, made of tasks, each a sentence."""
+"""Work that waits for a model: a job is a request, made of tasks, each a sentence."""
 
 import asyncio
 import contextlib
 import math
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TypeAlias
 
 from treecrf.parser.constraints import FREE, Constraints
@@ -31,26 +32,26 @@ def counted_words(sentence: Sentence) -> int:
     return max(len(sentence), sum(map(len, sentence.forms)) // _CHARACTERS_A_LONG_WORD)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Task:
-    """A sentence to be parsed, and what is wanted of it."""
+    """A sentence, and the work to be done with it."""
 
     sentence: Sentence
-    limit: Constraints = FREE
+    constraints: Constraints = FREE
     parse: bool = True
-    """Else it is cut only."""
+    """Without it, the sentence is only given back."""
     details: bool = False
     topk: int = 0
-    words: int = field(init=False)
-    """What it counts for."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "words", counted_words(self.sentence))
+    @cached_property
+    def words(self) -> int:
+        """The number of words that it counts for."""
+        return counted_words(self.sentence)
 
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """What became of a task."""
+    """The result of a task."""
 
     sentence: Sentence
     analysis: Analysis | None = None

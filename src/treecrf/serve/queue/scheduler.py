@@ -7,17 +7,17 @@ import statistics
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
 
 from treecrf.parser.errors import ParserError
 from treecrf.segment.errors import SegmentError
 from treecrf.serve.errors import ServeError
 from treecrf.serve.metrics import Metrics
 from treecrf.serve.queue.engine import Engine
-from treecrf.serve.queue.jobs import Job, Pieces, Task, TaskResult, counted_words, estimated_words
+from treecrf.serve.queue.jobs import Job, Pieces, Task, counted_words, estimated_words
 from treecrf.serve.queue.order import WaitingJobs
-from treecrf.treebank import Sentence, TreebankError
+from treecrf.treebank import TreebankError
 
 __all__ = ["Batcher"]
 
@@ -31,6 +31,9 @@ _LONGEST_WAIT = 60  # seconds that a client is told to stay away
 # such requests together leave the other half to small ones.
 _LARGE = 1 / 2
 _PART = 1 / 8
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 _log = logging.getLogger("treecrf.serve")
 
@@ -65,9 +68,7 @@ class Batcher:
             longest=4 * self.queue_words,  # more than sentences of usual lengths in it cost
             next_cost=self._next_cost,
         )
-        self._words = 0  # of all jobs that are not done
-        self._taken = 0  # room that they take in the queue
-        self._cost = 0
+        self._in_hand: set[Job] = set()  # those that are not done
         self._speeds: deque[float] = deque(maxlen=9)  # of the latest batches, cost a second
         self._closing = False
         self._thread: threading.Thread | None = None
@@ -75,7 +76,8 @@ class Batcher:
     @property
     def queued_words(self) -> int:
         """Words of all requests that are in hand."""
-        return self._words
+        with self._changed:
+            return sum(job.words for job in self._in_hand)
 
     def start(self) -> None:
         """Begin to work; before that, requests only wait."""
@@ -94,18 +96,14 @@ class Batcher:
             self._thread.join()
 
     async def submit(self, job: Job, gone: Callable[[], Coroutine[Any, Any, None]]) -> list[str]:
-        """What becomes of a job; `gone` returns when nobody wants to know any more."""
+        """The results of a job; `gone` returns when nobody waits for them any more."""
         future = job.wait()
         with self._changed:
             if self._closing:
                 raise ServeError(503, "the service is shutting down; try another", retry_after=5)
-            job.room = self._room_of(job.words)
-            if self._taken and self._taken + job.room > self._most(job.words):
-                raise self._refusal()
+            self._check_room(job, job.words)
             job.cost = job.cost or self.estimated_cost(job)
-            self._words += job.words
-            self._taken += job.room
-            self._cost += job.cost
+            self._in_hand.add(job)
             self._waiting.add(job)
             self._changed.notify_all()
         leaving = asyncio.ensure_future(gone())
@@ -123,23 +121,26 @@ class Batcher:
     def _is_large(self, words: int) -> bool:
         return words > _LARGE * self.queue_words
 
-    def _room_of(self, words: int) -> int:
-        """What a job of so many words takes up of the queue."""
-        return max(1, round(_PART * self.queue_words)) if self._is_large(words) else words
-
-    def _most(self, words: int) -> int:
-        """How much of the queue may be taken up when a job of so many words comes in."""
-        return round(_LARGE * self.queue_words) if self._is_large(words) else self.queue_words
+    def _check_room(self, job: Job, words: int) -> None:
+        """Give a job of so many words its room in the queue, or refuse it where there is none."""
+        room, most = words, self.queue_words
+        if self._is_large(words):
+            room, most = max(1, round(_PART * most)), round(_LARGE * most)
+        taken = sum(other.room for other in self._in_hand if other is not job)
+        has_grown = job not in self._in_hand or words > job.words
+        if has_grown and taken and taken + room > most:
+            raise self._refusal()
+        job.words, job.room = words, room
 
     def _refusal(self) -> ServeError:
         # The middle one: in some of them kernels were compiled.
         speed = statistics.median(self._speeds or [_SPEED[self.engine.parser.device.type]])
-        seconds = self._cost / speed
+        seconds = sum(job.cost for job in self._in_hand) / speed
         wait = min(max(1, math.ceil(seconds)), _LONGEST_WAIT)
         return ServeError(
             503,
-            f"the model {self.name!r} has {self._words:,} words waiting, and no more fit; try "
-            f"again in {wait} seconds",
+            f"the model {self.name!r} has {self.queued_words:,} words waiting, and no more fit; "
+            f"try again in {wait} seconds",
             retry_after=wait,
         )
 
@@ -148,37 +149,19 @@ class Batcher:
         with self._changed:
             job.future.cancel()
             self._waiting.discard(job)
-            self._release(job)
+            self._in_hand.discard(job)
+            job.is_over = True
 
     def _finish(self, job: Job, error: Exception | None = None) -> None:
         """Tell the request what there is; by then there is room for the next one."""
-        if self._release(job):
-            job.resolve(error)
-
-    def _release(self, job: Job) -> bool:
-        """Count a job as done; False where it was so before."""
         with self._changed:
             was_over, job.is_over = job.is_over, True
-            if not was_over:
-                self._words -= job.words
-                self._taken -= job.room
-                self._cost -= job.cost
-            return not was_over
-
-    def _recount(self, job: Job, *, words: int, cost: int) -> None:
-        """Count a job as so much work from now on."""
-        with self._changed:
-            if not job.is_over:
-                self._words += words - job.words
-                self._cost += cost - job.cost
-                job.words, job.cost = words, cost
-                # What is left of a large job takes up as much as before.
-                room = min(job.room, words)
-                self._taken += room - job.room
-                job.room = room
+            self._in_hand.discard(job)
+        if not was_over:
+            job.resolve(error)
 
     def estimated_cost(self, job: Job) -> int:
-        """What a job will cost, its text taken for sentences of the usual length.
+        """The estimated cost of a job, its text taken for sentences of the usual length.
 
         It takes a while for many sentences; then it is for another thread than that of the loop.
         """
@@ -210,8 +193,8 @@ class Batcher:
         self._begin([job for job in jobs if not (job.has_begun or job.is_over)])
         self._fill([job for job in jobs if not job.is_over])
         shares = self._share_out([job for job in jobs if not job.is_over])
-        outcomes = self._parse(shares)
-        for job, tasks in shares:
+        outcomes = self._do_together(self.engine.parse, shares)
+        for job, tasks in shares.items():
             if job.is_over:
                 continue
             try:
@@ -220,14 +203,14 @@ class Batcher:
             except Exception as error:
                 self._fail(job, error)
             else:
-                words = sum(task.words for task in tasks)
-                cost = sum(map(self.engine.cost, tasks))
                 # The last word counts until it is told.
-                words, cost = max(1, job.words - words), max(0, job.cost - cost)
-                self._recount(job, words=words, cost=cost)
+                job.words = max(1, job.words - sum(task.words for task in tasks))
+                job.cost = max(0, job.cost - sum(map(self.engine.cost, tasks)))
+                # What is left of a large job takes up as much as before.
+                job.room = min(job.room, job.words)
                 if job.is_cut and not job.tasks:
                     self._finish(job)
-        self._observe([task for _, tasks in shares for task in tasks], since=started)
+        self._observe([task for tasks in shares.values() for task in tasks], since=started)
 
     def _observe(self, tasks: list[Task], *, since: float) -> None:
         """Count a batch, and how long it took."""
@@ -244,30 +227,20 @@ class Batcher:
     def _begin(self, jobs: list[Job]) -> None:
         """Cut the texts of new jobs, in one go but for large ones, and plan what to do."""
         short = [job for job in jobs if not self._is_large(job.words)]
-        pieces: dict[Job, Pieces] = dict(self._cut(short))
+        texts = {job: job.texts for job in short}
+        pieces: dict[Job, Pieces] = dict(self._do_together(self.engine.segment, texts))
         pieces |= {job: self.engine.cut(job.texts) for job in jobs if job not in short}
         for job, cut in pieces.items():
             try:
                 job.begin(cut)
                 if job in short:
                     job.fill(math.inf, self.engine.cost)
-                    self._check_room(job)
+                    # Counted anew, now that its text is cut: it may be too much after all.
+                    with self._changed:
+                        self._check_room(job, sum(task.words for task in job.tasks) or 1)
+                        job.cost = sum(map(self.engine.cost, job.tasks))
             except Exception as error:
                 self._fail(job, error)
-
-    def _check_room(self, job: Job) -> None:
-        """Count a job anew, now that its text is cut; an error where it is too much after all."""
-        words = sum(task.words for task in job.tasks) or 1
-        with self._changed:
-            if job.is_over:
-                return
-            grown = words > job.words
-            others = self._taken - job.room
-            room = self._room_of(words)
-            if grown and others and others + room > self._most(words):
-                raise self._refusal()
-            self._taken, job.room = others + room, room
-            self._recount(job, words=words, cost=sum(map(self.engine.cost, job.tasks)))
 
     def _fill(self, jobs: list[Job]) -> None:
         """Have work for a batch ready of each job; those that have none left are done."""
@@ -280,21 +253,7 @@ class Batcher:
                 if job.is_cut and not job.tasks:
                     self._finish(job)
 
-    def _cut(self, jobs: list[Job]) -> dict[Job, list[list[Sentence]]]:
-        """The sentences of the texts of each job; one that cannot be cut is so alone."""
-        try:
-            cut = iter(self.engine.segment([text for job in jobs for text in job.texts]))
-            return {job: [next(cut) for _ in job.texts] for job in jobs}
-        except Exception as error:
-            if len(jobs) == 1:
-                self._fail(jobs[0], error)
-                return {}
-        pieces: dict[Job, list[list[Sentence]]] = {}
-        for job in jobs:
-            pieces |= self._cut([job])
-        return pieces
-
-    def _share_out(self, jobs: list[Job]) -> list[tuple[Job, list[Task]]]:
+    def _share_out(self, jobs: list[Job]) -> dict[Job, list[Task]]:
         """The next tasks of the jobs, of as many as fit; one that never would comes alone."""
         left = self._batch_words
         taken: dict[Job, list[Task]] = {}
@@ -302,21 +261,25 @@ class Batcher:
             while job.tasks and (not taken or self._next_cost(job) <= left):
                 left -= self._next_cost(job)
                 taken.setdefault(job, []).append(job.tasks.popleft())
-        return list(taken.items())
+        return taken
 
-    def _parse(self, shares: list[tuple[Job, list[Task]]]) -> dict[Job, list[TaskResult]]:
-        """What becomes of the tasks of each job; one that is impossible is so alone."""
+    def _do_together(
+        self,
+        work: Callable[[Sequence[Item]], Sequence[Result]],
+        parts: Mapping[Job, Sequence[Item]],
+    ) -> dict[Job, list[Result]]:
+        """The results of each job, computed at once; a job whose part is impossible fails alone."""
         try:
-            parsed = iter(self.engine.parse([task for _, tasks in shares for task in tasks]))
-            return {job: [next(parsed) for _ in tasks] for job, tasks in shares}
+            results = iter(work([item for part in parts.values() for item in part]))
+            return {job: [next(results) for _ in part] for job, part in parts.items()}
         except Exception as error:
-            if len(shares) == 1:
-                self._fail(shares[0][0], error)
+            if len(parts) == 1:
+                self._fail(next(iter(parts)), error)
                 return {}
-        outcomes: dict[Job, list[TaskResult]] = {}
-        for share in shares:
-            outcomes |= self._parse([share])
-        return outcomes
+        alone: dict[Job, list[Result]] = {}
+        for job, part in parts.items():
+            alone |= self._do_together(work, {job: part})
+        return alone
 
     def _fail(self, job: Job, error: Exception) -> None:
         if isinstance(error, (TreebankError, ParserError, SegmentError)):

@@ -3,26 +3,32 @@
 import io
 import json
 from collections.abc import Collection, Iterator
-from functools import partial
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
+from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 import treecrf
+from treecrf.serve.checks import check_lengths, check_size
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
 from treecrf.serve.origins import check_page
-from treecrf.serve.parse.requests import check_lengths, check_size
-from treecrf.serve.parse.routes import client_gone
+from treecrf.serve.parse.routes import answer_json
 from treecrf.serve.queue.jobs import Job, Pieces, Task, TaskResult, counted_words
 from treecrf.serve.queue.scheduler import Batcher
 from treecrf.serve.registry import Registry
-from treecrf.serve.udpipe.formats import INPUTS, OUTPUTS, Writer, join_sentences, read_input
-from treecrf.serve.udpipe.forms import read_parameters
-from treecrf.serve.udpipe.unicode import composed
+from treecrf.serve.udpipe.conversion import (
+    INPUTS,
+    OUTPUTS,
+    Writer,
+    composed,
+    join_sentences,
+    read_input,
+)
+from treecrf.serve.udpipe.parameters import read_parameters
 from treecrf.treebank import Sentence
 
 __all__ = ["udpipe_routes"]
@@ -45,36 +51,25 @@ _VALUES: dict[str, dict[str, Any]] = {
 }
 _VALUES["input"]["enum"] = INPUTS
 _VALUES["output"]["enum"] = OUTPUTS
-_FORM = {
-    "type": "object",
-    "properties": _VALUES,
-    "required": ["data"],
+_FORM = {"type": "object", "properties": _VALUES, "required": ["data"]}
+_ERRORS: dict[int | str, dict[str, Any]] = {
+    status: {"description": about, "content": {"text/plain": {"schema": {"type": "string"}}}}
+    for status, about in {
+        400: "An error in the request.",
+        403: "A page from elsewhere asks.",
+        408: "The body did not come.",
+        413: "The text, a sentence or a word is too long.",
+        503: "Too much is waiting; Retry-After says when to come.",
+    }.items()
 }
-_TEXT = {"content": {"text/plain": {"schema": {"type": "string"}}}}
-_ANSWERS: dict[int | str, dict[str, Any]] = {
-    400: {"description": "What is wrong with the request.", **_TEXT},
-    408: {"description": "The body did not come.", **_TEXT},
-    403: {"description": "A page from elsewhere asks.", **_TEXT},
-    413: {"description": "The text, a sentence or a word is too long.", **_TEXT},
-    503: {"description": "Too much is waiting; Retry-After says when to come.", **_TEXT},
-}
-_RESULT: dict[int | str, dict[str, Any]] = {
-    200: {
-        "content": {
-            "application/json": {
-                "schema": {
-                    "type": "object",
-                    "properties": {
-                        "model": {"type": "string"},
-                        "acknowledgements": {"type": "array", "items": {"type": "string"}},
-                        "result": {"type": "string"},
-                    },
-                    "required": ["model", "acknowledgements", "result"],
-                }
-            }
-        }
-    }
-}
+
+
+class Processed(BaseModel):
+    """An answer of `/process`."""
+
+    model: str
+    acknowledgements: list[str]
+    result: str
 
 
 def udpipe_routes(
@@ -117,14 +112,15 @@ def udpipe_routes(
             models,
             methods=[method],
             operation_id=f"{method.lower()}_models",
-            responses={403: _ANSWERS[403]},
+            responses={403: _ERRORS[403]},
         )
         routes.add_api_route(
             "/process",
             process,
             methods=[method],
             operation_id=f"{method.lower()}_process",
-            responses=_RESULT | _ANSWERS,
+            response_model=Processed,
+            responses=_ERRORS,
             openapi_extra={"parameters": query} if method == "GET" else {"requestBody": body},
         )
     return routes
@@ -151,12 +147,8 @@ async def _process(request: Request, registry: Registry, limits: Limits) -> Resp
     if "data" not in parameters:
         raise ServeError(400, "the parameter `data` is missing: it is the text to be processed")
     batcher, job = await run_in_threadpool(_prepare, parameters, registry, limits)
-    written = await batcher.submit(job, partial(client_gone, request))
-    # What is written is JSON already, made in the thread of the model.
-    name = json.dumps(batcher.name, ensure_ascii=False)
-    start, end = f'{{"model": {name}, "acknowledgements": [], "result": "', '"}'
-    body = await run_in_threadpool(lambda: f"{start}{''.join(written)}{end}".encode())
-    return Response(body, media_type="application/json")
+    start, end = '"acknowledgements": [], "result": "', '"'
+    return await answer_json(batcher, job, request, start=start, between="", end=end)
 
 
 def _prepare(parameters: dict[str, str], registry: Registry, limits: Limits) -> tuple[Batcher, Job]:
@@ -165,7 +157,7 @@ def _prepare(parameters: dict[str, str], registry: Registry, limits: Limits) -> 
 
 
 class _Work:
-    """What a request asks for, and the job that does it."""
+    """The options of a request, and the job that does it."""
 
     def __init__(self, batcher: Batcher, parameters: dict[str, str], limits: Limits) -> None:
         self.batcher = batcher
@@ -281,5 +273,5 @@ def _without(line: str, left_out: tuple[str, ...]) -> str:
     columns, tab, misc = line.rpartition("\t")
     if not tab or line.startswith("#"):
         return line
-    kept = [entry for entry in misc.split("|") if not entry.startswith(left_out)]
-    return f"{columns}\t{'|'.join(kept) or '_'}"
+    entries = [entry for entry in misc.split("|") if not entry.startswith(left_out)]
+    return f"{columns}\t{'|'.join(entries) or '_'}"

@@ -1,8 +1,10 @@
-"""The formats of UDPipe's interface: sentences in, and what is written of them out."""
+"""Sentences from and to the formats of UDPipe's interface, and text in Unicode's form NFC."""
 
 import io
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from treecrf.serve.errors import ServeError
 from treecrf.treebank import Multiword, Sentence, Token, TreebankError
@@ -10,7 +12,7 @@ from treecrf.treebank.files.conllu import parse_chunks
 from treecrf.treebank.files.streams import read_chunks
 from treecrf.treebank.tokens import joined_forms
 
-__all__ = ["INPUTS", "OUTPUTS", "Writer", "join_sentences", "read_input"]
+__all__ = ["INPUTS", "OUTPUTS", "Writer", "composed", "join_sentences", "read_input"]
 
 INPUTS = ("conllu", "conllu=v1", "conllu=v2", "horizontal", "vertical")
 OUTPUTS = (
@@ -22,6 +24,11 @@ _NO_BREAK_SPACE = "\u00a0"  # stands for a space inside a word where spaces part
 # Other characters that Python takes for the end of a line may be in a word.
 _LINE_BREAK = re.compile(r"\r?\n")
 _GAP = re.compile(r"[ \t\r]+")
+# Marks on one letter that are put in order, as in Unicode's stream-safe text. To sort a longer run
+# takes time with the square of it, and nobody writes one.
+_MOST_MARKS = 30
+# Marks and whatever decomposes into them are between these.
+_FIRST_MARK, _LAST_MARK = 0x300, 0x1FFFF
 
 
 def read_input(data: str, format: str, *, trees: bool) -> list[Sentence]:
@@ -142,3 +149,35 @@ def _move(token: Token | Multiword, start: int) -> None:
     token.start += start
     token.end += start
     token.misc = token.misc.replace(old, f"TokenRange={token.start}:{token.end}")
+
+
+def composed(text: str) -> str:
+    """Text in NFC, but for letters with more than 30 marks, which stay as they are."""
+    if text.isascii():
+        return text
+    # No character of a line composes with one of another. Short steps let other threads work.
+    return "".join(map(_composed_line, text.splitlines(keepends=True)))
+
+
+def _composed_line(line: str) -> str:
+    if line.isascii():
+        return line
+    pieces: list[str] = []
+    start = 0
+    for run in _marks().finditer(line):
+        if run.end() - run.start() > _MOST_MARKS:
+            pieces += unicodedata.normalize("NFC", line[start : run.start()]), run[0]
+            start = run.end()
+    pieces.append(unicodedata.normalize("NFC", line[start:]))
+    return "".join(pieces)
+
+
+@cache
+def _marks() -> re.Pattern[str]:
+    """Runs of characters that normalising puts in order."""
+    marks = filter(_is_mark, map(chr, range(_FIRST_MARK, _LAST_MARK + 1)))
+    return re.compile(f"[{''.join(marks)}]+")
+
+
+def _is_mark(character: str) -> bool:
+    return unicodedata.combining(unicodedata.normalize("NFD", character)[0]) > 0

@@ -1,4 +1,4 @@
-"""What `/api/parse` and `/api/models` take and give, as OpenAPI describes it."""
+"""Requests and answers of `/api/parse` and `/api/models`, as OpenAPI describes them."""
 
 from typing import Annotated, Any, TypeVar, cast
 
@@ -56,7 +56,7 @@ def _few_words(value: Any) -> Any:
 
 
 class _FailFast:
-    """What `pydantic.FailFast` is, and may stand in a union."""
+    """`pydantic.FailFast` for lists that are part of a union."""
 
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
@@ -89,49 +89,36 @@ class ParseRequest(BaseModel):
         },
     )
 
-    model: Annotated[
-        Text | None, Field(description="A name of `/api/models`; without it, the default.")
-    ] = None
-    text: Annotated[
-        Text | None,
-        Field(
-            description="Raw text. A model without a segmenter takes it as a sentence a line with "
-            "spaces between the words."
-        ),
-    ] = None
-    tokens: Annotated[
-        Many[Many[str]] | None, Field(description="Sentences that are split into words.")
-    ] = None
-    marginals: Annotated[
-        bool, Field(description="Give the probability of every arc of each sentence.")
-    ] = False
-    topk: Annotated[
-        int | None,
-        Field(
-            ge=1,
-            le=MOST_TREES,
-            description="Give so many of the best trees of each sentence, which may have up to "
-            f"{LONGEST_RANKED} words.",
-        ),
-    ] = None
-    constraints: Annotated[
-        Many[ByWord[int] | None] | None,
-        Field(
-            description="An object for each sentence: the head that a word must have, by the "
-            "number of the word. Words are numbered from 1; head 0 is the root; null is no "
-            "constraint."
-        ),
-    ] = None
-    labels: Annotated[
-        Many[ByWord[Text] | None] | None,
-        Field(
-            description="An object for each sentence: the relation that a word must have, by the "
-            "number of the word; null is no constraint."
-        ),
-    ] = None
-    alternatives: Annotated[
-        int, Field(ge=0, le=100, description="How many heads to list for each word.")
-    ] = 5
+    model: Text | None = Field(
+        None, description="A name of `/api/models`; without it, the default."
+    )
+    text: Text | None = Field(
+        None,
+        description="Raw text. A model without a segmenter takes it as a sentence a line with "
+        "spaces between the words.",
+    )
+    tokens: Many[Many[str]] | None = Field(None, description="Sentences that are split into words.")
+    marginals: bool = Field(
+        False, description="Give the probability of every arc of each sentence."
+    )
+    topk: int | None = Field(
+        None,
+        ge=1,
+        le=MOST_TREES,
+        description="Give so many of the best trees of each sentence, which may have up to "
+        f"{LONGEST_RANKED} words.",
+    )
+    constraints: Many[ByWord[int] | None] | None = Field(
+        None,
+        description="An object for each sentence: the head that a word must have, by the number "
+        "of the word. Words are numbered from 1; head 0 is the root; null is no constraint.",
+    )
+    labels: Many[ByWord[Text] | None] | None = Field(
+        None,
+        description="An object for each sentence: the relation that a word must have, by the "
+        "number of the word; null is no constraint.",
+    )
+    alternatives: int = Field(5, ge=0, le=100, description="How many heads to list for each word.")
 
     @model_validator(mode="before")
     @classmethod
@@ -163,16 +150,13 @@ class ParsedToken(BaseModel):
     head: int
     deprel: str
     prob: float
-    fixed: Annotated[bool, Field(description="Whether a constraint says what its head is.")]
-    start: Annotated[
-        int | None,
-        Field(
-            description="Where it starts in the text that was given, in Unicode code points; null "
-            "of words that were given as such. Words of a multiword token have its place."
-        ),
-    ]
-    end: Annotated[int | None, Field(description="Where it ends.")]
-    heads: Annotated[list[Head], Field(description="The most probable ones, best first.")]
+    fixed: bool = Field(description="Whether a constraint says what its head is.")
+    start: int | None = Field(
+        description="Where it starts in the text that was given, in Unicode code points; null of "
+        "words that were given as such. Words of a multiword token have its place."
+    )
+    end: int | None = Field(description="Where it ends.")
+    heads: list[Head] = Field(description="The most probable ones, best first.")
 
 
 class Best(BaseModel):
@@ -188,25 +172,19 @@ class ParsedSentence(BaseModel):
 
     text: str
     tokens: list[ParsedToken]
-    log_prob: Annotated[
-        float | None,
-        Field(description="Of the tree; null of a tree that crosses and the model cannot weigh."),
-    ]
-    entropy: Annotated[
-        float | None,
-        Field(
-            description="Of the distribution over trees, in nats; null of sentences of more than "
-            "150 words that a model with siblings parsed."
-        ),
-    ]
-    marginals: Annotated[
-        list[list[float]] | None,
-        Field(
-            description="If asked for: a row for the root symbol and each word, and in it the "
-            "probability of each head, 0 first."
-        ),
-    ] = None
-    best: Annotated[list[Best] | None, Field(description="If asked for.")] = None
+    log_prob: float | None = Field(
+        description="Of the tree; null of a tree that crosses and the model cannot weigh."
+    )
+    entropy: float | None = Field(
+        description="Of the distribution over trees, in nats; null of sentences of more than 150 "
+        "words that a model with siblings parsed."
+    )
+    marginals: list[list[float]] | None = Field(
+        None,
+        description="If asked for: a row for the root symbol and each word, and in it the "
+        "probability of each head, 0 first.",
+    )
+    best: list[Best] | None = Field(None, description="If asked for.")
     conllu: str
 
 
@@ -222,7 +200,7 @@ class Model(BaseModel):
 
     name: str
     labels: list[str]
-    segmenter: Annotated[bool, Field(description="Whether it cuts raw text.")]
+    segmenter: bool = Field(description="Whether it cuts raw text.")
 
 
 class Models(BaseModel):
@@ -233,6 +211,6 @@ class Models(BaseModel):
 
 
 class Error(BaseModel):
-    """What is wrong, and what to do about it."""
+    """An error, and what to do about it."""
 
     detail: str

@@ -1,7 +1,7 @@
-"""The sentences of a corpus of any size, each at hand by its number: in a file, not in memory."""
+"""The sentences of a corpus in a temporary file, each looked up by its number."""
 
-import os
 import tempfile
+import threading
 from array import array
 
 from treecrf.treebank import Sentence
@@ -11,15 +11,16 @@ __all__ = ["SentenceStore"]
 
 
 class SentenceStore:
-    """Sentences that are added once and looked up by number, the first being 1.
+    """Sentences by number, the first being 1; any thread may add and look up.
 
-    They lie in a temporary file that has no name, so that nothing of it stays when the process is
-    killed; memory holds where each begins.
+    The file has no name, so that nothing of it stays when the process is killed; only where each
+    sentence begins is in memory.
     """
 
     def __init__(self) -> None:
         self._file = tempfile.TemporaryFile(prefix="treecrf-annotate-")  # noqa: SIM115
         self._ends = array("q", [0])
+        self._lock = threading.Lock()
 
     def __enter__(self) -> "SentenceStore":
         return self
@@ -33,13 +34,11 @@ class SentenceStore:
     def add(self, sentence: Sentence) -> int:
         """Keep a sentence; its number."""
         data = sentence.to_conllu().encode()
-        self._file.write(data)
-        self._ends.append(self._ends[-1] + len(data))
-        return len(self)
-
-    def finish(self) -> None:
-        """Say that there are no more sentences: now they can be looked up, from any thread."""
-        self._file.flush()
+        with self._lock:
+            self._file.seek(self._ends[-1])
+            self._file.write(data)
+            self._ends.append(self._ends[-1] + len(data))
+            return len(self)
 
     def text(self, number: int) -> str:
         """A sentence as CoNLL-U."""
@@ -47,7 +46,9 @@ class SentenceStore:
 
     def _data(self, number: int) -> bytes:
         start, end = self._ends[number - 1], self._ends[number]
-        return os.pread(self._file.fileno(), end - start, start)
+        with self._lock:
+            self._file.seek(start)
+            return self._file.read(end - start)
 
     def __getitem__(self, number: int) -> Sentence:
         data = self._data(number)

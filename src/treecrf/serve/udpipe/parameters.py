@@ -1,10 +1,11 @@
 """Parameters of requests in the ways that clients of UDPipe send them: a query or a form."""
 
-import email.message
-import email.parser
-import re
+import logging
 from urllib.parse import parse_qsl
 
+from python_multipart import create_form_parser
+from python_multipart.exceptions import FormParserError
+from python_multipart.multipart import Field, File
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 
@@ -14,8 +15,9 @@ __all__ = ["read_parameters"]
 
 # There are seven, and clients may have some of their own.
 _MOST_PARAMETERS = 50
-_HEADER_BYTES = 4096  # of a part of a form
-_BLANK_LINE = re.compile(rb"\r?\n\r?\n")
+
+# What is wrong with a form is told to the client; no client writes to our log.
+logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
 
 
 async def read_parameters(request: Request) -> dict[str, str]:
@@ -53,49 +55,36 @@ def _decoded_pairs(text: str, what: str) -> dict[str, str]:
 
 
 def _multipart(kind: str, body: bytes) -> dict[str, str]:
-    """The parts of a form, with line breaks of either kind between them."""
-    found: dict[str, str] = {}
-    for part in _parts(kind, body):
-        name, content = _named(part)
-        if name is not None:
-            found[name] = _text(content, f"the part {name[:100]!r}")
-    if not found:
-        raise ServeError(400, "the body is not multipart/form-data as its headers say")
-    return found
+    """The parts of a form, in time that grows with its length alone."""
+    parts: list[tuple[bytes, bytes]] = []
 
+    def add(part: Field | File) -> None:
+        if len(parts) == _MOST_PARAMETERS:
+            raise _too_many("the body")
+        if isinstance(part, File):
+            part.file_object.seek(0)
+        value = part.file_object.read() if isinstance(part, File) else part.value
+        parts.append((part.field_name or b"", value or b""))
 
-def _named(part: bytes) -> tuple[str | None, bytes]:
-    """The name of a part, None where it has none, and its content."""
-    head, *rest = _BLANK_LINE.split(part, maxsplit=1)
-    if len(head) > _HEADER_BYTES:
-        raise ServeError(400, "the headers of a part of the body are too long")
+    # Some clients end lines with one byte, where the standard has two.
+    has_short_ends = b"\r\n" not in body
+    whole = body.replace(b"\n", b"\r\n") if has_short_ends else body
+    in_memory = {"MAX_MEMORY_FILE_SIZE": len(whole) + 1}
     try:
-        message = email.parser.BytesHeaderParser().parsebytes(head.strip())
-        message.set_payload(b"".join(rest).decode("ascii", "surrogateescape"))
-        name = message.get_param("name", header="Content-Disposition")
-        content = message.get_payload(decode=True)
-    except Exception:  # whatever the parser of mails makes of bytes that are none
-        return None, b""
-    return (name, content) if isinstance(name, str) and isinstance(content, bytes) else (None, b"")
-
-
-def _parts(kind: str, body: bytes) -> list[bytes]:
-    """What is between the boundaries; none where there are no boundaries.
-
-    Parts of parts are not looked for: the parser of mails would, for as long as it takes.
-    """
-    mail = email.message.Message()
-    mail["Content-Type"] = kind
-    boundary = mail.get_boundary()
-    if not boundary:
-        return []
-    mark = re.escape(b"--" + boundary.encode("latin-1", "replace"))
-    # What follows the boundary: two hyphens after the last one, else nothing but the end of a line.
-    between = re.compile(rb"(?:\A|\r?\n)" + mark + rb"(?=(?:--)?[ \t]*(?:\r?\n|\Z))")
-    pieces = between.split(body, maxsplit=_MOST_PARAMETERS + 1)[1:]
-    if len(pieces) > _MOST_PARAMETERS:
-        raise _too_many("the body")
-    return [piece for piece in pieces if not piece.startswith(b"--")]
+        parser = create_form_parser({"Content-Type": kind.encode()}, add, add, in_memory)
+        parser.write(whole)
+        parser.finalize()
+    except FormParserError as error:
+        raise ServeError(400, f"the body is not multipart/form-data: {error}") from None
+    if not parts:
+        raise ServeError(400, "the body is not multipart/form-data as its headers say")
+    found = {}
+    for name, value in parts:
+        key = _text(name, "the name of a part")
+        found[key] = _text(value, f"the part {key[:100]!r}")
+        if has_short_ends:
+            found[key] = found[key].replace("\r\n", "\n")
+    return found
 
 
 def _too_many(what: str) -> ServeError:

@@ -1,0 +1,92 @@
+"""Files for browsers, and the description of the interface at `/docs` (Swagger UI)."""
+
+from collections.abc import Iterable
+
+from fastapi import APIRouter, FastAPI, Response
+from fastapi.responses import HTMLResponse
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+from starlette.routing import BaseRoute, Match, Mount
+from starlette.types import Scope
+
+__all__ = ["PageFiles", "add_reference"]
+
+_OWN_METHODS = {"GET", "HEAD"}
+_METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
+
+
+class PageFiles(StaticFiles):
+    """Static files; mounted at `/`, they get whatever no route takes, by its method or at all."""
+
+    async def get_response(self, path: str, scope: Scope) -> Response:
+        """The file; an error says by which methods there is something at its address."""
+        allowed = _methods(scope["app"].routes, scope)
+        if not allowed and scope["method"] not in _OWN_METHODS:
+            full, _ = self.lookup_path(path)
+            allowed = _OWN_METHODS if full else set()
+            if not allowed:
+                raise HTTPException(404)
+        if allowed:
+            methods = ", ".join(sorted(allowed))
+            detail = f"there is no {scope['method']} here, but {methods}"
+            raise HTTPException(405, detail, headers={"Allow": methods})
+        return await super().get_response(path, scope)
+
+
+def _methods(routes: list[BaseRoute], scope: Scope) -> set[str]:
+    """The methods by which routes have the address of a request."""
+    # Inside a mount the path is what is left; the routes know it whole.
+    whole = {**scope, "root_path": scope.get("app_root_path", "")}
+    own = [route for route in routes if not isinstance(route, Mount)]
+    return {
+        method
+        for method in _METHODS
+        if any(route.matches({**whole, "method": method})[0] == Match.FULL for route in own)
+    }
+
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>treecrf: the interface</title>
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="reference"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+"""
+
+# A file of its own: the service lets no page have scripts in it.
+_START = """SwaggerUIBundle({url: "openapi.json", dom_id: "#reference", validatorUrl: null});
+"""
+
+# Swagger UI has styles in its elements and pictures in its styles.
+_HEADERS = {
+    "Content-Security-Policy": "default-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; "
+    "frame-ancestors 'none'"
+}
+
+
+def add_reference(app: FastAPI, models: Iterable[str]) -> None:
+    """Add the description of all routes so far, which names the models."""
+    request = app.openapi()["components"]["schemas"]["ParseRequest"]
+    named = {"type": "string", "enum": list(models)}
+    request["properties"]["model"]["anyOf"] = [named, {"type": "null"}]
+    routes = APIRouter(include_in_schema=False)
+
+    @routes.get("/docs")
+    async def page() -> HTMLResponse:
+        return HTMLResponse(_PAGE, headers=_HEADERS)
+
+    @routes.get("/docs/start.js")
+    async def start() -> Response:
+        return Response(_START, media_type="text/javascript")
+
+    app.include_router(routes)
+    app.mount("/docs", PageFiles(packages=[("fastapi_offline", "static")]))
