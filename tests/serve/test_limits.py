@@ -9,11 +9,11 @@ import pytest
 from pydantic import ValidationError
 from starlette.testclient import TestClient
 from starlette.types import Message
-from treecrf.serve.schemas import ParseRequest
 
 from treecrf.parser import Parser
 from treecrf.serve.app import create_app
 from treecrf.serve.limits import Limits
+from treecrf.serve.parse.schemas import ParseRequest
 from treecrf.serve.queue.engine import Engine
 
 LIMITS = Limits(
