@@ -18,13 +18,12 @@ WORDS = [["a", "dog", "?"], ["c", "b", "a", "dog"]]
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path) -> Path:
     """A model in several files of little more than a kilobyte."""
     config = with_loss("crf2o")
     weights = random_scorer(config).float().state_dict()
     Parser(config, VOCABULARY, weights, device="cpu").save(tmp_path / "m")
-    monkeypatch.setattr(checkpoint, "_SHARD_BYTES", 1000)
-    checkpoint.save_compact(tmp_path / "m", weights, "half")
+    checkpoint.save_compact(tmp_path / "m", weights, "half", most=1000)
     return tmp_path / "m"
 
 
@@ -68,7 +67,8 @@ def test_a_stop_in_between_leaves_all_the_old_weights_or_all_the_new(
 
     monkeypatch.setattr(checkpoint, "save_tensors", stop_later)
     with pytest.raises(KeyboardInterrupt):
-        checkpoint.save_compact(folder, new, "half")  # as many files, of the same names
+        # As many files, of the same names.
+        checkpoint.save_compact(folder, new, "half", most=1000)
     found = checkpoint.load_weights(folder)
     expected = new if written else old
     assert all(torch.equal(found[name], weight) for name, weight in expected.items())

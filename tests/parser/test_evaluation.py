@@ -6,7 +6,6 @@ import torch
 from tests.parser.models import LOSSES, SMALL, VOCABULARY, random_parser, sentence_of, with_loss
 from treecrf.parser import ParserError
 from treecrf.parser.config import Config
-from treecrf.parser.training import evaluation
 from treecrf.parser.training.evaluation import DevSet
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence, evaluate
@@ -24,13 +23,14 @@ def gold_sentences(relations: list[str]) -> list[Sentence]:
 
 
 def check(
-    config: Config, vocabulary: Vocabulary, *, seed: int, comma: str = ","
+    config: Config, vocabulary: Vocabulary, *, seed: int, comma: str = ",", batch_words: int = 5_000
 ) -> tuple[float, float]:
     parser = random_parser(config, vocabulary=vocabulary, seed=seed)
     sentences = gold_sentences(["x", "y", "z"])
     for sentence in sentences[:4]:
         sentence.tokens[0].form, sentence.tokens[0].xpos = comma, ","
-    dev = DevSet(sentences, vocabulary, config, device=torch.device("cpu"))
+    device = torch.device("cpu")
+    dev = DevSet(sentences, vocabulary, config, device=device, batch_words=batch_words)
     scores = dev.evaluate(parser.scorer.train())
     assert not parser.scorer.training
     expected = evaluate(sentences, parser.parse_tokens(sentences), punct=config.punct)
@@ -40,9 +40,8 @@ def check(
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_the_scores_are_those_of_the_metrics(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(evaluation, "_BATCH_WORDS", 6)
-    found = [check(with_loss(loss), VOCABULARY, seed=seed) for seed in range(4)]
+def test_the_scores_are_those_of_the_metrics(loss: str) -> None:
+    found = [check(with_loss(loss), VOCABULARY, seed=seed, batch_words=6) for seed in range(4)]
     assert len(set(found)) > 1
     assert all(las <= uas for uas, las in found)
 

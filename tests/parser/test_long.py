@@ -45,6 +45,7 @@ def assert_same(plain: Decoded, long: Decoded) -> None:
     np.testing.assert_array_equal(long.crossing, crossing)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multiroot", [False, True], ids=["single root", "multiroot"])
 @pytest.mark.parametrize("decoder", DECODERS)
 def test_the_same_trees(decoder: str, multiroot: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,6 @@ import torch
 
 from tests.parser.models import SMALL, VOCABULARY, batch_of, random_scorer
 from treecrf.parser import ParserError
-from treecrf.parser.network import vectors
 from treecrf.parser.network.vectors import read_vectors
 from treecrf.treebank import Sentence, TreebankError
 
@@ -19,9 +18,11 @@ GLOVE = b"the 0.5 -1.5 2\ndog 1 2 3\ncaf\xc3\xa9 -1 -2e0 -.5\n"
 ROWS = np.array([[0.5, -1.5, 2], [1, 2, 3], [-1, -2, -0.5]])
 
 
-def check(content: bytes, words: list[str], rows: np.ndarray = ROWS) -> None:
+def check(
+    content: bytes, words: list[str], rows: np.ndarray = ROWS, *, block_lines: int = 10_000
+) -> None:
     """Numbers are scaled to a standard deviation of 1, after a row for words that are not there."""
-    found, values = read_vectors(io.BytesIO(content))
+    found, values = read_vectors(io.BytesIO(content), block_lines=block_lines)
     assert found == words
     assert values.dtype == torch.float16
     assert not values[0].any()
@@ -80,9 +81,8 @@ def test_empty_lines_do_not_count() -> None:
     check(b"\n" + GLOVE.replace(b"dog", b"\n  \ndog") + b"\n\n", WORDS)
 
 
-def test_files_of_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vectors, "_BLOCK", 2)
-    check(b"3 3\n" + GLOVE + b"the 1 1 1\ndog 2 2 2\n", WORDS)
+def test_files_of_many_blocks() -> None:
+    check(b"3 3\n" + GLOVE + b"the 1 1 1\ndog 2 2 2\n", WORDS, block_lines=2)
 
 
 @pytest.mark.parametrize(

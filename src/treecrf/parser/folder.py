@@ -61,7 +61,7 @@ ENCODER = "encoder"
 READY = ".ready"  # the end of the name of a folder whose files are about to be moved up
 _WEIGHTS_FORM = "treecrf model 1"
 # What is a little under 16 MiB with the names of its tensors: hosts of repositories like no more.
-_SHARD_BYTES = (16 << 20) - (1 << 16)
+SHARD_BYTES = (16 << 20) - (1 << 16)
 FILES = (CONFIG, VOCABULARY, VECTORS, WEIGHTS, CHECKPOINT, LOG, *SEGMENTER_FILES)
 
 
@@ -96,9 +96,11 @@ def save_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
     _remove_shards(folder)
 
 
-def save_compact(folder: Path, weights: Mapping[str, Tensor], stored: Stored) -> None:
-    """Write the weights of a model in fewer bits, in files of less than 16 MiB."""
-    parts = list(shards(compacted(weights, stored), most=_SHARD_BYTES))
+def save_compact(
+    folder: Path, weights: Mapping[str, Tensor], stored: Stored, *, most: int = SHARD_BYTES
+) -> None:
+    """Write the weights of a model in fewer bits, in files of at most so many bytes."""
+    parts = list(shards(compacted(weights, stored), most=most))
     save_weights(folder, weights)  # these are read until every part is there
     for number, part in enumerate(parts, 1):
         path = folder / f"model-{number}-of-{len(parts)}.safetensors"

@@ -17,11 +17,7 @@ from treecrf.treebank.probs import with_written_probs
 if TYPE_CHECKING:
     from treecrf.parser.api import Parser
 
-__all__ = ["FileOptions", "check_has_heads", "look_into", "parse_file", "read_input"]
-
-# So many of documents are cut into words together.
-_CHARACTERS = 1 << 18
-_DOCUMENTS = 1 << 12
+__all__ = ["FileOptions", "check_has_heads", "grouped", "look_into", "parse_file", "read_input"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +100,7 @@ def check_has_heads(kind: InputKind, name: str, *, keep_heads: bool) -> None:
 
 def _sentences_of(parser: "Parser", documents: Iterable[Document]) -> Iterator[Sentence]:
     """The sentences of documents, the first of each with a comment that says so."""
-    for together in _groups(documents):
+    for together in grouped(documents):
         if parser.has_segmenter:
             cut = parser.segmenter.segment_texts([document.text for document in together])
         else:  # a sentence a line, as in a file of words
@@ -115,15 +111,18 @@ def _sentences_of(parser: "Parser", documents: Iterable[Document]) -> Iterator[S
             yield from sentences
 
 
-def _groups(documents: Iterable[Document]) -> Iterator[list[Document]]:
+def grouped(
+    documents: Iterable[Document], *, characters: int = 1 << 18, count: int = 1 << 12
+) -> Iterator[list[Document]]:
+    """Lists of documents that are cut into words together, of bounded size."""
     group: list[Document] = []
-    characters = 0
+    size = 0
     for document in documents:
         group.append(document)
-        characters += len(document.text)
-        if characters >= _CHARACTERS or len(group) >= _DOCUMENTS:
+        size += len(document.text)
+        if size >= characters or len(group) >= count:
             yield group
-            group, characters = [], 0
+            group, size = [], 0
     if group:
         yield group
 

@@ -13,22 +13,21 @@ from treecrf.treebank.files.streams import File, decode, open_source, read_chunk
 
 __all__ = ["read_vectors"]
 
-_BLOCK = 10_000  # lines that are turned into numbers at once
 
-
-def read_vectors(source: File) -> tuple[list[str], Tensor]:
+def read_vectors(source: File, *, block_lines: int = 10_000) -> tuple[list[str], Tensor]:
     """The words of a file and their vectors `[1 + word, feature]` in half precision.
 
     Row 0 is for words that are not in it. A line is a word and its numbers, with spaces or tabs
     between them; a first line of two whole numbers (word2vec, fastText) is a header. All numbers
     are scaled to a standard deviation of 1. A word that comes twice keeps its first vector.
+    So many lines are turned into numbers at once.
     """
     words: dict[str, int] = {}
     blocks: list[np.ndarray] = []
     with open_source(source) as (file, name):
         lines = _lines(file, name)
         size = 0
-        while block := list(islice(lines, _BLOCK)):
+        while block := list(islice(lines, block_lines)):
             rows: dict[int, list[str]] = {}
             for number, line in block:
                 fields = line.rstrip().replace("\t", " ").split(" ")

@@ -21,8 +21,6 @@ from treecrf.treebank.metrics.scores import Punctuation
 
 __all__ = ["DevSet", "Scores"]
 
-_BATCH_WORDS = 5_000
-
 
 @dataclass(frozen=True, slots=True)
 class Scores:
@@ -43,6 +41,7 @@ class DevSet:
         *,
         device: torch.device,
         ranks: Ranks = ALONE,
+        batch_words: int = 5_000,
     ) -> None:
         self.config = config
         self.ranks = ranks
@@ -59,7 +58,7 @@ class DevSet:
             )
         encoded = encode(sentences, vocabulary, config)
         order = np.argsort(-encoded.lengths, kind="stable")
-        batches = list(cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS))
+        batches = list(cut_batches(encoded.lengths, order, tokens=batch_words))
         self.batches = [
             make_batch(encoded, rows, device=device) for rows in batches[ranks.rank :: ranks.size]
         ]
