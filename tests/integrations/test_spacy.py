@@ -14,7 +14,7 @@ from spacy.tokens import Doc, DocBin
 from tests.parser.models import SMALL, VOCABULARY, random_parser
 from treecrf.demo import generate_treebank
 from treecrf.integrations.spacy import TreeCRFComponent
-from treecrf.integrations.spacy_noun_chunks import noun_chunks
+from treecrf.integrations.spacy.noun_chunks import noun_chunks
 from treecrf.parser import Parser, ParserError
 
 TEXT = "Anna saw the garden. The dog that she knows slept in it."

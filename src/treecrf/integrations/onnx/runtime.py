@@ -3,13 +3,14 @@
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from treecrf.extras import needs_extra
-from treecrf.integrations.onnx.inputs import graph_inputs
 from treecrf.parser.api import Parser
-from treecrf.parser.batching.batch import Batch
+from treecrf.parser.batching.batch import Batch, PieceInputs, WordInputs
 from treecrf.parser.batching.memory import FACTORED_CELLS
 from treecrf.parser.bundled import BUNDLED, DEFAULT, model_folder
 from treecrf.parser.errors import ParserError
@@ -19,10 +20,12 @@ from treecrf.parser.network.scorer import Roles
 with needs_extra("onnx", "ONNX"):
     import onnxruntime
 
-__all__ = ["FORMAT", "GRAPH", "GraphScorer", "load_onnx"]
+__all__ = ["FORMAT", "GRAPH", "GraphScorer", "graph_inputs", "load_onnx"]
 
 GRAPH = "model.onnx"  # default file in a model folder
 FORMAT = "treecrf onnx 1"
+
+Array = npt.NDArray[np.int64]
 
 
 def load_onnx(
@@ -123,3 +126,51 @@ def _too_long(batch: Batch) -> ParserError:
         f"a sentence of {batch.grid[1] - 1} words is too long for a graph of the second order: "
         "parse it with torch (without --runtime onnx)"
     )
+
+
+def graph_inputs(batch: Batch) -> dict[str, Array]:
+    """Inputs by name for the graph of a model: sentences of a batch, padded with zeros."""
+    inputs: dict[str, Array] = {"lengths": batch.lengths.numpy()}
+    if batch.tags is not None:
+        inputs["tags"] = _padded(batch, batch.tags)
+    if batch.words is not None:
+        inputs |= _word_inputs(batch, batch.words)
+    if batch.pieces is not None:
+        inputs |= _piece_inputs(batch, batch.pieces)
+    return inputs
+
+
+def _word_inputs(batch: Batch, read: WordInputs) -> dict[str, Array]:
+    sizes = read.character_sizes.numpy()
+    inside = np.arange(sizes[0]) < sizes[:, None]  # [character, form], as they are packed
+    characters = np.zeros(inside.shape, np.int64)
+    characters[inside] = read.characters.numpy()
+    inputs = {
+        "words": _padded(batch, read.words),
+        "forms": _padded(batch, read.forms),
+        "characters": np.ascontiguousarray(characters.T),
+        "character_counts": inside.sum(0),
+    }
+    if read.vectors is not None:
+        inputs["vectors"] = _padded(batch, read.vectors)
+    return inputs
+
+
+def _piece_inputs(batch: Batch, read: PieceInputs) -> dict[str, Array]:
+    sentences, width = batch.grid
+    place = batch.cells.numpy()[read.token.numpy()]  # of the token of each state, in the grid
+    order = np.argsort(place, kind="stable")
+    counts = np.bincount(place, minlength=sentences * width)
+    within = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
+    pieces = np.zeros((sentences * width, int(counts.max())), np.int64)
+    pieces[place[order], within] = read.cells.numpy()[order]
+    return {
+        "windows": read.windows.numpy(),
+        "window_lengths": read.lengths.numpy(),
+        "token_pieces": pieces.reshape(sentences, width, -1),
+        "token_piece_counts": counts.reshape(sentences, width),
+    }
+
+
+def _padded(batch: Batch, tokens: Tensor) -> npt.NDArray[Any]:
+    return batch.unpack(tokens.unsqueeze(1)).squeeze(2).numpy()

@@ -16,7 +16,7 @@ with needs_extra("spacy", "treecrf in spaCy"):
 if TYPE_CHECKING:
     from treecrf.parser import Parser
 
-__all__ = ["SpacySentence", "sentences_of", "with_sentence_starts"]
+__all__ = ["SpacySentence", "sentences_of", "set_sentence_starts"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +33,8 @@ class SpacySentence:
     """Where white space is, and the word before it, which it hangs on; else the first one."""
 
 
-def with_sentence_starts(docs: Sequence[Doc], parser: "Parser") -> None:
-    """Have the model's segmenter find sentences in Docs where nothing has set their starts."""
+def set_sentence_starts(docs: Sequence[Doc], parser: "Parser") -> None:
+    """Find sentences with the model's segmenter in Docs without sentence starts."""
     bare = [doc for doc in docs if not doc.has_annotation("SENT_START")]
     if not bare:
         return

@@ -13,8 +13,8 @@ import numpy as np
 
 import treecrf
 from treecrf.extras import needs_extra
-from treecrf.integrations.spacy_noun_chunks import noun_chunks
-from treecrf.integrations.spacy_sentences import SpacySentence, sentences_of, with_sentence_starts
+from treecrf.integrations.spacy.noun_chunks import noun_chunks
+from treecrf.integrations.spacy.sentences import SpacySentence, sentences_of, set_sentence_starts
 from treecrf.parser.bundled import BUNDLED, DEFAULT, model_folder
 from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Decoder
@@ -48,7 +48,7 @@ _PROB = "head_prob"
 def make_treecrf(
     nlp: Language, name: str, model: str | None, device: str, decoder: Decoder | None
 ) -> "TreeCRFComponent":
-    """What `nlp.add_pipe("treecrf")` adds; `model` is a folder, or the name of a bundled model."""
+    """Make the component; `model` is a folder, or the name of a model that comes with treecrf."""
     if model is None and nlp.lang != DEFAULT:
         raise ParserError(
             f"this pipeline is for {type(nlp).__name__} ({nlp.lang}), and the model that comes "
@@ -89,18 +89,18 @@ class TreeCRFComponent:
 
     @property
     def parser(self) -> "Parser":
-        """The parser that does the work."""
+        """The parser, loaded when it is first needed."""
         if self._parser is None:
             self._parser = treecrf.load(self.model, device=self.device)
         return self._parser
 
     def __call__(self, doc: Doc) -> Doc:
-        """The Doc itself, parsed."""
+        """Parse a Doc in place."""
         self._parse([doc])
         return doc
 
     def pipe(self, stream: Iterable[Doc], *, batch_size: int = 128) -> Iterator[Doc]:
-        """The Docs of a stream, parsed so many at a time."""
+        """Parse the Docs of a stream, `batch_size` at a time."""
         waiting = iter(stream)
         while docs := list(islice(waiting, batch_size)):
             self._parse(docs)
@@ -109,7 +109,7 @@ class TreeCRFComponent:
     def _parse(self, docs: Sequence[Doc]) -> None:
         parser = self.parser
         docs = [doc for doc in docs if len(doc)]
-        with_sentence_starts(docs, parser)
+        set_sentence_starts(docs, parser)
         found = [sentences_of(doc, parser.config.tags) for doc in docs]
         given = [sentence.words for of_doc in found for sentence in of_doc if sentence.words]
         parsed = iter(parser.parse_tokens(given, decoder=self.decoder))
