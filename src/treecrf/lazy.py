@@ -21,4 +21,4 @@ def lazy_names(
         names[name] = value
         return value
 
-    return get, lambda: sorted({*names, *homes})
+    return get, lambda: sorted({*names, *names["__all__"], *homes})
