@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import COMMAND, ENVIRONMENT, misuse, problem, treecrf
-from treecrf.cli.corpus import tell_problems
+from treecrf.cli.parse import report_problems
 from treecrf.demo import generate_treebank
 from treecrf.parser import ParserError
 from treecrf.treebank import write_conllu
@@ -159,7 +159,7 @@ def test_of_many_files_that_are_wrong_some_are_named(
     wrong: int, total: int, last: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(ParserError, match=f"^{last}$"):
-        tell_problems([f"file{number}: wrong" for number in range(wrong)], total)
+        report_problems([f"file{number}: wrong" for number in range(wrong)], total)
     told = capsys.readouterr().err.splitlines()
     more = ["... and 1,001 more"] if wrong > 20 else []
     assert told == [*(f"file{number}: wrong" for number in range(20)), *more]

@@ -288,7 +288,7 @@ def test_errors_are_one_line(model: Path, tmp_path: Path) -> None:
     assert line.startswith(f"{tmp_path}: not a model folder: it has no config.toml")
     target = missing / "parsed.conllu"
     line = problem("parse", GOLDEN, "-m", model, "-o", target)
-    assert line == f"{target}: No such file or directory"
+    assert line == f"{target}: there is no folder {missing}; make it first"
     line = problem("parse", GOLDEN, "-m", model, "--device", "cuda:99")
     assert line == "this torch finds no CUDA device 'cuda:99'; use the device cpu"
     assert "try cpu, cuda or cuda:1" in problem("parse", GOLDEN, "-m", model, "--device", "gpu")

@@ -13,7 +13,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from treecrf.cli.app import app
-from treecrf.cli.terminal import visible
+from treecrf.cli.console import visible
 from treecrf.treebank import read_conllu
 
 # The title of a window, colours, C1 controls, DEL, and turned writing.

@@ -151,6 +151,7 @@ def test_k_below_one(family: str, k: int, backend: str) -> None:
                 ask(k)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", FAMILIES)
 def test_numbers_of_trees(family: str) -> None:
     """NumPy's numbers do; so many that their ranks would not fit are refused."""

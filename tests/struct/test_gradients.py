@@ -42,7 +42,11 @@ def questions_for(family: str, backend: str = "torch") -> list[str]:
 
 
 CASES = [
-    pytest.param(family, name, multiroot, backend, id=f"{family}-{name}-{root}-{backend}")
+    pytest.param(
+        *(family, name, multiroot, backend),
+        id=f"{family}-{name}-{root}-{backend}",
+        marks=[pytest.mark.slow] if backend == "triton" and name != "log_partition" else [],
+    )
     for family in FAMILIES
     for name in questions_for(family)
     for multiroot, root in ((False, "single root"), (True, "multiroot"))

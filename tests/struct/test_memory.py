@@ -60,6 +60,7 @@ pytestmark = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("multiroot", [False, True], ids=["single root", "multiroot"])
 @pytest.mark.parametrize(("backend", "lengths"), CASES)
 @pytest.mark.parametrize("family", FAMILIES)

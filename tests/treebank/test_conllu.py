@@ -267,6 +267,7 @@ def test_what_utf8_cannot_hold_is_an_error() -> None:
         written([Sentence(["\ud800"], [0])])
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     def peak(copies: int) -> int:
         path = tmp_path / f"{copies}.conllu"

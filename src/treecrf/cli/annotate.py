@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from treecrf.cli.options import Device, Model
-from treecrf.cli.terminal import say
+from treecrf.cli.console import counted, say, track
+from treecrf.cli.options import Device, Host, Model, Port
 from treecrf.extras import needs_extra
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ def annotate(
         str,
         typer.Option(
             metavar="FILE",
-            help="Where to write what is confirmed, as partial trees; if it is there already, "
-            "annotation goes on.",
+            help="The file for what is confirmed, as partial trees; annotation goes on with one "
+            "that exists.",
         ),
     ],
     model: Model = None,
@@ -60,16 +60,14 @@ def annotate(
             help="Ask about this share of the words of a sentence instead, the least sure ones.",
         ),
     ] = None,
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 is every one of this machine.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 8000,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Another name that the page is opened by; names that were not given are not "
-            "answered to, on any --host.",
+            help="Another host name that the page may be opened by; requests to any other name "
+            "are refused, on any --host.",
         ),
     ] = None,
     device: Device = "auto",
@@ -86,7 +84,6 @@ def annotate(
         from treecrf.serve.annotate.routes import Annotating, annotate_routes
         from treecrf.serve.app import create_app
         from treecrf.serve.server import run_server
-    from treecrf.cli.console import track
     from treecrf.parser import load
     from treecrf.parser.decoding.entropy import LONGEST_ENTROPY
     from treecrf.serve.annotate.cut import Cut
@@ -120,8 +117,6 @@ def annotate(
 
 
 def _summary(queue: "Queue", annotations: "Annotations", *, longest: int) -> str:
-    from treecrf.cli.console import counted
-
     counts = annotations.counts()
     notes = [
         (len(queue.numbers), f"{counted(len(queue.numbers), 'sentence')} to ask about"),

@@ -28,7 +28,7 @@ from treecrf.cli import (
     serve,
     train,
 )
-from treecrf.cli.terminal import say, visible
+from treecrf.cli.console import say, visible
 from treecrf.extras import MissingExtraError
 from treecrf.parser.errors import ParserError
 from treecrf.segment.errors import SegmentError

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from treecrf.cli.console import counted, say
 from treecrf.cli.options import Device
-from treecrf.cli.terminal import say
 
 __all__ = ["calibrate"]
 
@@ -33,7 +33,6 @@ def calibrate(
     The calibration error is the mean distance between the probability of a head and how often
     heads of that probability are right, over 15 bins.
     """
-    from treecrf.cli.console import counted
     from treecrf.parser import ParserError, load
     from treecrf.parser.bundled import BUNDLED, model_folder
     from treecrf.parser.folder import CONFIG, change_settings

@@ -4,32 +4,29 @@ from typing import Annotated, Literal
 
 import typer
 
+from treecrf.cli.console import counted, print_json, print_table, say
+from treecrf.cli.options import Gold, Json, Subtypes
 from treecrf.cli.score import check_one_stdin, percent
-from treecrf.cli.terminal import say
-from treecrf.treebank.metrics.scores import Punctuation, Subtypes
+from treecrf.treebank.metrics.scores import Punctuation
 
 __all__ = ["compare"]
 
 
 def compare(
-    gold: Annotated[
-        str, typer.Argument(metavar="GOLD", help="The reference; - is standard input.")
-    ],
-    a: Annotated[str, typer.Argument(metavar="A", help="What one parser gave.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="What the other gave.")],
-    rounds: Annotated[int, typer.Option(min=1, help="How often to shuffle.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="The same seed, the same p-values.")] = 0,
+    gold: Gold,
+    a: Annotated[str, typer.Argument(metavar="A", help="The trees of one parser.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="The trees of the other.")],
+    rounds: Annotated[int, typer.Option(min=1, help="How many times to shuffle.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     punct: Annotated[
         Punctuation, typer.Option(help="Which words to leave out, as in treecrf score.")
     ] = "keep",
-    subtypes: Annotated[
-        Subtypes, typer.Option(help="Keep or cut what follows the colon in a relation.")
-    ] = "keep",
+    subtypes: Subtypes = "keep",
     columns: Annotated[
         Literal["gold", "predicted"],
         typer.Option(help="The columns of A and B to score, where they are CoNLL-X or CoNLL-09."),
     ] = "gold",
-    json: Annotated[bool, typer.Option("--json", help="Print fractions as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Compare two systems by Dan Bikel's randomised comparator.
 
@@ -37,7 +34,6 @@ def compare(
     parses are swapped at random, sentence by sentence.
     """
     check_one_stdin(gold, a, b)
-    from treecrf.cli.console import counted, print_json, print_table
     from treecrf.treebank import compare as compare_files
     from treecrf.treebank import read_conllu
 

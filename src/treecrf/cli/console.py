@@ -1,16 +1,20 @@
-"""What commands print: tables, trees, JSON, progress. Only here is rich imported, when needed."""
+"""Printing of commands: messages, tables, trees, JSON, progress. Only here is rich imported.
+
+What a terminal would obey instead of show is made visible; rich is loaded when it is needed.
+"""
 
 import codecs
 import contextlib
 import datetime
 import io
 import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TypeAlias, TypeVar
 
-from treecrf.cli.terminal import say, visible, visible_json
+import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,14 +34,20 @@ __all__ = [
     "print_table",
     "print_training",
     "print_tree",
+    "say",
     "track",
     "tree_text",
+    "visible",
 ]
 
 Item = TypeVar("Item")
 OnStep: TypeAlias = Callable[["Step"], None]
 OnEpoch: TypeAlias = Callable[["Epoch"], None]
 
+# DEL, the second set of controls, which CSI is of, and what turns the direction of writing.
+_LATER = "\x7f-\x9f\u202a-\u202e\u2066-\u2069"
+_CONTROLS = re.compile(f"[\x00-\x1f{_LATER}]")
+_NOT_IN_JSON = re.compile(f"[{_LATER}]")
 _COLOURS: dict["Certainty", str] = {
     "sure": "green",
     "likely": "yellow",
@@ -46,6 +56,21 @@ _COLOURS: dict["Certainty", str] = {
     "unlikely": "red",
     "unknown": "dim",
 }
+
+
+def visible(text: str) -> str:
+    """The text on one line, with U+FFFD for each character that is a command to a terminal."""
+    return _CONTROLS.sub("\ufffd", text)
+
+
+def visible_json(text: str) -> str:
+    """The same JSON, with escapes for what its strings may have as it is."""
+    return _NOT_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def say(text: object, *, err: bool = False) -> None:
+    """Print a line on standard output, or on standard error with `err`."""
+    typer.echo(visible(str(text)), err=err)
 
 
 def counted(number: int, noun: str) -> str:

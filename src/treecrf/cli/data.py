@@ -2,11 +2,13 @@
 
 import sys
 from collections.abc import Iterable, Iterator
+from itertools import chain, dropwhile, islice
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from treecrf.cli.terminal import say
+from treecrf.cli.console import counted, print_json, print_table, say, track
+from treecrf.cli.options import Json, Output, write_trees
 
 if TYPE_CHECKING:
     from treecrf.treebank import Sentence
@@ -18,12 +20,6 @@ __all__ = ["app"]
 app = typer.Typer(help="Look at treebanks, check them and change them.", no_args_is_help=True)
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A treebank; - is standard input.")]
-Output = Annotated[
-    str,
-    typer.Option(
-        "--output", "-o", metavar="FILE", help="Where to write; - is standard output, .gz packs."
-    ),
-]
 Columns = Annotated[
     Literal["gold", "predicted"],
     typer.Option(help="Which columns to read, where FILE is CoNLL-X or CoNLL-09."),
@@ -32,13 +28,11 @@ Encoding = Annotated[
     Literal["head", "path", "head+path"],
     typer.Option(help="What the labels say about lifted arcs (Nivre and Nilsson, 2005)."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command()
 def stats(file: File, columns: Columns = "gold", json: Json = False) -> None:
     """Count sentences, words, relations and what is special about the trees."""
-    from treecrf.cli.console import print_json, track
     from treecrf.treebank import read_conllu
     from treecrf.treebank.statistics import count
 
@@ -50,8 +44,6 @@ def stats(file: File, columns: Columns = "gold", json: Json = False) -> None:
 
 
 def _print_statistics(counts: "Statistics", file: str) -> None:
-    from treecrf.cli.console import print_table
-
     def share(part: int, whole: int) -> str:
         return f"{100 * part / whole:.1f}%" if whole else ""
 
@@ -101,7 +93,6 @@ def validate(
 
     The exit code is 2 if anything is.
     """
-    from treecrf.cli.console import counted, print_json, track
     from treecrf.treebank import TreebankError
     from treecrf.treebank.files.conllu import check_conllu
 
@@ -221,7 +212,7 @@ def mask(
         kept = mask_dependencies(whole, keep, seed=seed, encoding=lifted)
     _write(kept, output)
     heads, of_heads = _count_heads(kept), _count_heads(sentences)
-    typer.echo(
+    say(
         f"kept {sum(heads):,} of {sum(of_heads):,} dependencies "
         f"({sum(heads) / max(1, sum(of_heads)):.2%}), in {sum(map(bool, heads)):,} of "
         f"{len(sentences):,} sentences",
@@ -232,7 +223,10 @@ def mask(
 @app.command()
 def generate(
     out: Annotated[
-        str, typer.Argument(metavar="OUT", help="Where to write; - is standard output, .gz packs.")
+        str,
+        typer.Argument(
+            metavar="OUT", help="The file to write; - is standard output, .gz compresses."
+        ),
     ],
     sentences: Annotated[int, typer.Option(min=0, help="How many sentences to make.")] = 1000,
     seed: Annotated[
@@ -266,9 +260,6 @@ def show(
 
     Where MISC has HeadProb, as `treecrf parse --probs` writes it, it is shown too.
     """
-    from itertools import chain, dropwhile, islice
-
-    from treecrf.cli.formats import write_trees
     from treecrf.treebank import TreebankError, read_conllu
 
     sentences = read_conllu(file)
@@ -279,10 +270,8 @@ def show(
     if first is None:
         problem = "no sentences" if sent_id is None else f"no sentence with sent_id = {sent_id}"
         raise TreebankError(problem, source=file)
-    if svg is None:
-        write_trees(chain([first], chosen), "-", format="tree")
-    else:
-        write_trees(chain([first], chosen), svg, format="svg")
+    trees = chain([first], chosen)
+    write_trees(trees, svg or "-", format="tree" if svg is None else "svg")
 
 
 def _count_heads(sentences: "Iterable[Sentence]") -> list[int]:
@@ -301,7 +290,6 @@ def _not_lifted(sentences: "Iterable[Sentence]", advice: str) -> "Iterator[Sente
 
 
 def _write(sentences: "Iterable[Sentence]", output: str, *, format: "Format" = "conllu") -> None:
-    from treecrf.cli.console import track
     from treecrf.treebank import write_conllu
 
     if output != "-" or sys.stdout is None or not sys.stdout.isatty():

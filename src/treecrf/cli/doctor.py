@@ -4,7 +4,7 @@ import platform
 
 import typer
 
-from treecrf.cli.terminal import say
+from treecrf.cli.console import say
 
 __all__ = ["doctor"]
 

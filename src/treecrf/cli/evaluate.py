@@ -5,10 +5,10 @@ from typing import Annotated
 
 import typer
 
-from treecrf.cli.options import Decoder, Device, Model
+from treecrf.cli.console import print_json, say, track
+from treecrf.cli.options import By, Decoder, Device, Json, Model, Subtypes
 from treecrf.cli.score import print_evaluation
-from treecrf.cli.terminal import say
-from treecrf.treebank.metrics.scores import By, Punctuation, Subtypes
+from treecrf.treebank.metrics.scores import Punctuation
 
 __all__ = ["evaluate"]
 
@@ -25,18 +25,12 @@ def evaluate(
         Punctuation,
         typer.Option(help="Score punctuation too, or leave it out, as `treecrf score` does."),
     ] = "keep",
-    subtypes: Annotated[
-        Subtypes, typer.Option(help="Keep or cut what follows the colon in a relation.")
-    ] = "keep",
-    by: Annotated[
-        By | None,
-        typer.Option(help="Break the scores down by relation, sentence length or arc length."),
-    ] = None,
+    subtypes: Subtypes = "keep",
+    by: By = None,
     device: Device = "auto",
-    json: Annotated[bool, typer.Option("--json", help="Print fractions as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Parse a treebank and score the trees against the gold trees in it."""
-    from treecrf.cli.console import print_json, track
     from treecrf.parser import load
     from treecrf.treebank import TreebankError, read_conllu
     from treecrf.treebank import evaluate as score

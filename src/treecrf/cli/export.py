@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from treecrf.cli.console import say
 from treecrf.cli.options import Model
-from treecrf.cli.terminal import say
 
 __all__ = ["export"]
 

@@ -1,13 +1,40 @@
-"""Options that several commands have."""
+"""Options that several commands have, and what follows from them: a parser, a format of trees."""
 
-from typing import Annotated
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
+from treecrf.cli.console import print_tree, track, tree_text
 from treecrf.parser.options import Decoder as DecoderName
 from treecrf.parser.options import Products as ProductsName
+from treecrf.treebank.metrics.scores import By as ByName
+from treecrf.treebank.metrics.scores import Subtypes as SubtypesName
 
-__all__ = ["Decoder", "Device", "Model", "Products"]
+if TYPE_CHECKING:
+    from treecrf.parser import Parser
+    from treecrf.treebank import Sentence
+
+__all__ = [
+    "By",
+    "Decoder",
+    "Device",
+    "Gold",
+    "Host",
+    "Json",
+    "Model",
+    "OnnxGraph",
+    "Output",
+    "OutputFormat",
+    "Port",
+    "Products",
+    "Runtime",
+    "Subtypes",
+    "default_format",
+    "load_parser",
+    "write_trees",
+]
 
 Model = Annotated[
     str | None,
@@ -19,16 +46,114 @@ Model = Annotated[
     ),
 ]
 Device = Annotated[
-    str, typer.Option(metavar="NAME", help="cpu, cuda or cuda:1; auto takes a GPU if there is one.")
+    str, typer.Option(metavar="NAME", help="cpu, cuda or cuda:1; auto uses a GPU if there is one.")
 ]
 Decoder = Annotated[
     DecoderName | None,
-    typer.Option(help="How to choose the tree; without it, as the model was trained to."),
+    typer.Option(help="How to choose the tree.", show_default="as the model was trained to"),
 ]
 Products = Annotated[
     ProductsName | None,
     typer.Option(
-        help="What numbers a CPU multiplies; int8 is faster where it has VNNI, and rounds.",
+        help="Arithmetic on a CPU: float32, or int8 (faster with VNNI, slightly less exact).",
         show_default="as the model says",
     ),
 ]
+Runtime = Annotated[
+    Literal["torch", "onnx"],
+    typer.Option(help="What computes scores; onnx: the graph of `treecrf export`, on the CPU."),
+]
+OnnxGraph = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="The graph of --runtime onnx.",
+        show_default="model.onnx in the model's folder",
+    ),
+]
+Gold = Annotated[str, typer.Argument(metavar="GOLD", help="The reference; - is standard input.")]
+Subtypes = Annotated[
+    SubtypesName, typer.Option(help="Keep or cut what follows the colon in a relation.")
+]
+By = Annotated[
+    ByName | None,
+    typer.Option(help="Break the scores down by relation, sentence length or arc length."),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON; scores are fractions.")]
+Output = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="The file to write; - is standard output, .gz compresses.",
+    ),
+]
+Host = Annotated[
+    str, typer.Option(help="The address to listen on; 0.0.0.0 is every address of this machine.")
+]
+Port = Annotated[
+    int, typer.Option(min=0, max=65535, help="The port to listen on; 0 is any free one.")
+]
+
+OutputFormat: TypeAlias = Literal["conllu", "json", "tree", "svg"]
+
+
+def load_parser(
+    model: str | None,
+    *,
+    device: str,
+    products: ProductsName | None,
+    runtime: Runtime,
+    onnx: OnnxGraph,
+) -> "Parser":
+    """Load the parser of a model folder; torch computes from its weights, onnx from its graph."""
+    if runtime == "torch":
+        if onnx is not None:
+            raise typer.BadParameter("--onnx names a graph for --runtime onnx")
+        from treecrf.parser import load
+
+        return load(model, device=device, products=products)
+    if products is not None:
+        raise typer.BadParameter("--runtime onnx takes no --products: a graph has its own")
+    from treecrf.integrations.onnx.runtime import load_onnx
+
+    return load_onnx(model, graph=onnx, device=device)
+
+
+def default_format(output: str) -> OutputFormat:
+    """Drawings for a person at a terminal, CoNLL-U for files and other programs."""
+    return "tree" if _is_terminal(output) else "conllu"
+
+
+def write_trees(sentences: "Iterable[Sentence]", output: str, *, format: OutputFormat) -> None:
+    """Write sentences one by one; but a picture, whose size comes first, is made as a whole."""
+    from treecrf.treebank import write_conllu
+    from treecrf.treebank.files.documents import write_json
+    from treecrf.treebank.files.streams import open_target
+
+    if not _is_terminal(output):
+        sentences = track(sentences, "sentences")
+    if format == "conllu":
+        write_conllu(sentences, output)
+    elif format == "json":
+        write_json(sentences, output)
+    elif format == "svg":
+        from treecrf.treebank.drawing.svg import sentences_to_svg
+
+        with open_target(output) as write:
+            write(sentences_to_svg(sentences))
+    elif output == "-":  # with colours where there are any, and in the encoding that it has
+        for number, sentence in enumerate(sentences):
+            if number:
+                print()
+            print_tree(sentence)
+            sys.stdout.flush()
+    else:
+        with open_target(output) as write:
+            for number, sentence in enumerate(sentences):
+                write(("\n" if number else "") + tree_text(sentence))
+
+
+def _is_terminal(output: str) -> bool:
+    return output == "-" and sys.stdout is not None and sys.stdout.isatty()

@@ -4,25 +4,38 @@ import os
 import re
 from dataclasses import replace
 from io import StringIO
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, cast, get_args
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, cast, get_args
 
 import typer
 
-from treecrf.cli.formats import OutputFormat, default_format, write_trees
-from treecrf.cli.options import Decoder, Device, Model, Products
-from treecrf.cli.runtimes import OnnxGraph, Runtime, load_parser
-from treecrf.cli.terminal import say
+from treecrf.cli.console import counted, say, track
+from treecrf.cli.options import (
+    Decoder,
+    Device,
+    Model,
+    OnnxGraph,
+    OutputFormat,
+    Products,
+    Runtime,
+    default_format,
+    load_parser,
+    write_trees,
+)
 from treecrf.cores import usable_cores
+from treecrf.extras import needs_extra
+from treecrf.parser.errors import ParserError
 from treecrf.parser.options import InputKind
 
 if TYPE_CHECKING:
+    from treecrf.integrations.ray import Corpus, Pool
     from treecrf.parser import Parser
     from treecrf.parser.files.sources import FileOptions
 
-__all__ = ["parse"]
+__all__ = ["parse", "report_problems"]
 
-Engine: TypeAlias = Literal["local", "ray"]
 _KINDS = get_args(InputKind)
+_MOST_PROBLEMS = 20  # lines about files; of a corpus that is wrong as a whole, nobody reads more
 
 
 def parse(
@@ -43,7 +56,8 @@ def parse(
             "--output",
             "-o",
             metavar="FILE|DIR",
-            help="Where to write; - is standard output, .gz packs. A folder with --engine ray.",
+            help="The file to write; - is standard output, .gz compresses. With --engine ray, a "
+            "folder.",
         ),
     ] = "-",
     format: Annotated[
@@ -60,8 +74,8 @@ def parse(
         bool,
         typer.Option(
             "--probs",
-            help="Write how probable each head is into MISC, and the log-probability of the tree "
-            "into a comment. The other formats have both in any case.",
+            help="Write the probability of each head into MISC, and the log-probability of the "
+            "tree into a comment. The other formats always have both.",
         ),
     ] = False,
     topk: Annotated[
@@ -80,44 +94,52 @@ def parse(
         str,
         typer.Option(
             metavar="[" + "|".join(_KINDS) + "]",
-            help="What FILE is; auto knows .jsonl and .parquet by their names, looks at how others "
-            "start, and takes what is no CoNLL-U for text if the model can cut it, else for words. "
-            "With --engine ray this may be a pattern of files instead.",
+            help="The kind of FILE. auto knows .jsonl and .parquet by name and CoNLL-U by how it "
+            "starts; anything else is raw text if the model has a segmenter, else words. With "
+            "--engine ray this may be a pattern of files instead.",
         ),
     ] = "auto",
     text_column: Annotated[
-        str, typer.Option(metavar="NAME", help="Where JSON lines and Parquet have their text.")
+        str,
+        typer.Option(metavar="NAME", help="The column of JSON lines or Parquet with the text."),
     ] = "text",
     device: Device = "auto",
     products: Products = None,
     workers: Annotated[
         int | None,
         typer.Option(
-            min=0, metavar="N", help="Processes that read and write beside a GPU; 0 is none."
+            min=0,
+            metavar="N",
+            help="Processes that read and write files beside a GPU; 0 is none.",
+            show_default="some for large files on a GPU",
         ),
     ] = None,
     runtime: Runtime = "torch",
     onnx: OnnxGraph = None,
     engine: Annotated[
-        Engine, typer.Option(help="This process, or the workers of a Ray cluster, file by file.")
+        Literal["local", "ray"],
+        typer.Option(help="Parse in this process, or file by file in workers of a Ray cluster."),
     ] = "local",
     address: Annotated[
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Of the Ray cluster; auto is the one that this machine is of. Without it, one is "
-            "started here.",
+            help="The address of the Ray cluster; auto is the cluster of this machine. Without it, "
+            "one is started here.",
         ),
     ] = None,
     concurrency: Annotated[
         int | None,
         typer.Option(
-            min=1, metavar="N", help="Workers of Ray.", show_default="a core or a GPU each"
+            min=1,
+            metavar="N",
+            help="How many workers to ask Ray for.",
+            show_default="one for each GPU, or core",
         ),
     ] = None,
     gpus_per_worker: Annotated[
         float | None,
-        typer.Option(min=0, metavar="G", help="GPUs of each; 0.5 has two workers share one."),
+        typer.Option(min=0, metavar="G", help="GPUs of each worker; 0.5 makes two share one."),
     ] = None,
 ) -> None:
     """Parse text, or sentences that are split into words.
@@ -132,7 +154,11 @@ def parse(
     from treecrf.parser.files.sources import FileOptions
 
     written = format or ("conllu" if engine == "ray" else default_format(output))
+    patterns = list(files or ())
+    if engine == "ray" and input not in _KINDS:
+        patterns, input = [*patterns, input], "auto"
     options = FileOptions(
+        input=cast(InputKind, input),
         text_column=text_column,
         decoder=decoder,
         keep_heads=keep_heads,
@@ -147,36 +173,35 @@ def parse(
                 "--engine ray takes no --text, --workers, --device, --products, --runtime or "
                 "--onnx: --concurrency and --gpus-per-worker say what it uses"
             )
-        patterns = list(files or ())
-        if input not in _KINDS:
-            patterns, input = [*patterns, input], "auto"
-        from treecrf.cli.corpus import parse_corpus
+        if written not in ("conllu", "json"):
+            raise typer.BadParameter(f"--engine ray writes conllu or json, and no {written}")
+        _check_corpus(patterns, output)
+        with needs_extra("ray", "--engine ray"):
+            from treecrf.integrations.ray import Corpus, Pool
         from treecrf.parser.bundled import model_folder
 
-        parse_corpus(
-            model_folder(model),
-            patterns,
-            output,
-            options=replace(options, input=cast(InputKind, input)),
-            format=written,
-            address=address,
-            concurrency=concurrency,
-            gpus_per_worker=gpus_per_worker,
-        )
+        pool = Pool(address, concurrency, gpus_per_worker)
+        folder = model_folder(model)
+        corpus = Corpus(folder, patterns, output=Path(output), options=options, format=written)
+        _parse_corpus(corpus, pool)
         return
     if address is not None or concurrency is not None or gpus_per_worker is not None:
         raise typer.BadParameter(
             "--address, --concurrency and --gpus-per-worker go with --engine ray"
         )
-    _check_local(files or [], text, input=input, output=output)
-    options = replace(options, input=cast(InputKind, input))
-    if workers and not (files and _workers_take(files[0], options, written)):
+    _check_local(patterns, text, input=input, output=output)
+    if workers and not (patterns and _workers_take(patterns[0], options, written)):
         raise typer.BadParameter(
             "--workers go from a FILE of CoNLL-U, words or text to --format conllu, and take no "
             "--topk"
         )
     parser = load_parser(model, device=device, products=products, runtime=runtime, onnx=onnx)
-    if text is not None and options.input == "auto":  # nobody types CoNLL-U
+    if text is None:
+        if workers is None and _workers_take(patterns[0], options, written):
+            workers = _useful_workers(patterns[0], parser)
+        _parse_file(parser, patterns[0], output, options, format=written, workers=workers or 0)
+        return
+    if options.input == "auto":  # nobody types CoNLL-U
         options = replace(options, input="text" if parser.has_segmenter else "tokens")
         if not parser.has_segmenter and re.search(r"\w[.,;:!?]", text):
             say(
@@ -184,18 +209,19 @@ def parse(
                 "`treecrf train --segmenter` trains one",
                 err=True,
             )
-    _parse_here(
-        parser,
-        files[0] if files else _text_file(text or ""),
-        output,
-        options=options,
-        format=written,
-        workers=workers,
-    )
+    _parse_file(parser, _text_file(text), output, options, format=written, workers=0)
+
+
+def _check_corpus(patterns: list[str], output: str) -> None:
+    """Refuse what does not go from files to a folder."""
+    if not patterns:
+        raise typer.BadParameter("give FILEs or a pattern of them, such as 'corpus/*.conllu.gz'")
+    if "-" in patterns or output == "-":
+        raise typer.BadParameter("--engine ray goes from files to a folder: --output DIR")
 
 
 def _check_local(files: list[str], text: str | None, *, input: str, output: str) -> None:
-    """An error unless this is one text that goes to one file: what this process can do."""
+    """Refuse what is not one text that goes to one file."""
     if input not in _KINDS:
         raise typer.BadParameter(
             f"--input is {', '.join(_KINDS[:-1])} or {_KINDS[-1]}; files are given without it, and "
@@ -221,23 +247,27 @@ def _text_file(text: str) -> StringIO:
     return file
 
 
-def _parse_here(
+def _parse_file(
     parser: "Parser",
     source: str | StringIO,
     output: str,
-    *,
     options: "FileOptions",
+    *,
     format: OutputFormat,
-    workers: int | None,
+    workers: int,
 ) -> None:
-    from treecrf.parser.files.sources import parse_file
+    """Parse one file; `workers` processes read and write it, or this one does."""
+    if not workers:
+        from treecrf.parser.files.sources import parse_file
 
-    if isinstance(source, str) and _workers_take(source, options, format):
-        workers = _useful_workers(source, parser) if workers is None else workers
-        if workers:
-            _parse_with_workers(parser, source, output, workers=workers, options=options)
-            return
-    write_trees(parse_file(parser, source, options), output, format=format)
+        write_trees(parse_file(parser, source, options), output, format=format)
+        return
+    from treecrf.parser.files.workers import parse_with_workers
+    from treecrf.treebank.files.streams import open_target
+
+    with open_target(output) as write:
+        for piece in track(parse_with_workers(parser, source, options, workers=workers), "pieces"):
+            write(piece)
 
 
 def _workers_take(file: str, options: "FileOptions", format: OutputFormat) -> bool:
@@ -248,21 +278,34 @@ def _workers_take(file: str, options: "FileOptions", format: OutputFormat) -> bo
     return kind not in ("jsonl", "parquet") and options.topk is None and format == "conllu"
 
 
-def _parse_with_workers(
-    parser: "Parser", file: str, output: str, *, workers: int, options: "FileOptions"
-) -> None:
-    from treecrf.cli.console import track
-    from treecrf.parser.files.workers import parse_with_workers
-    from treecrf.treebank.files.streams import open_target
-
-    pieces = parse_with_workers(parser, file, options, workers=workers)
-    with open_target(output) as write:
-        for piece in track(pieces, "pieces"):
-            write(piece)
-
-
 def _useful_workers(file: str, parser: "Parser") -> int:
     """As many as keep a GPU busy, where there is one and the file is worth starting them."""
     if parser.device.type != "cuda" or not os.path.isfile(file):
         return 0
     return min(6, usable_cores() - 1) if os.path.getsize(file) > 4_000_000 else 0
+
+
+def _parse_corpus(corpus: "Corpus", pool: "Pool") -> None:
+    """Parse the files that are not parsed yet, show progress, and report what went wrong."""
+    total = len(corpus.left)
+    sentences, problems = 0, []
+    for shard in track(corpus.parse(pool), counted(total, "file"), total=total):
+        sentences += shard.sentences
+        problems += [shard.problem] if shard.problem else []
+    if problems:
+        report_problems(problems, total)
+    done = len(corpus.shards) - total
+    before = f"; {counted(done, 'file')} had been parsed before" if done else ""
+    say(f"parsed {counted(total, 'file')}, {counted(sentences, 'sentence')}{before}")
+
+
+def report_problems(problems: list[str], total: int) -> NoReturn:
+    """Print a line for each file that could not be parsed, and end with how many there are."""
+    if total == 1:
+        raise ParserError(problems[0])
+    for problem in problems[:_MOST_PROBLEMS]:
+        say(problem, err=True)
+    if len(problems) > _MOST_PROBLEMS:
+        say(f"... and {len(problems) - _MOST_PROBLEMS:,} more", err=True)
+    others = "" if len(problems) == total else ", the others are done"
+    raise ParserError(f"{len(problems):,} of {total:,} files could not be parsed{others}")

@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from treecrf.cli.terminal import say
-from treecrf.treebank.metrics.scores import By, Punctuation, Subtypes
+from treecrf.cli.console import counted, print_json, print_table, say
+from treecrf.cli.options import By, Gold, Json, Subtypes
+from treecrf.treebank.metrics.scores import By as ByName
+from treecrf.treebank.metrics.scores import Punctuation
 
 if TYPE_CHECKING:
     from treecrf.treebank.metrics.attachment import Evaluation
@@ -16,7 +18,7 @@ __all__ = ["check_one_stdin", "percent", "print_evaluation", "score"]
 
 NAMES = ("metric", "precision", "recall", "F1")
 # What a breakdown shows of each group: columns, the metric that is in each, and which figure of it.
-COLUMNS: dict[By, dict[str, tuple[str, str]]] = {
+COLUMNS: dict[ByName, dict[str, tuple[str, str]]] = {
     "relation": {
         "gold": ("LAS", "gold"),
         "system": ("LAS", "system"),
@@ -49,10 +51,8 @@ COLUMNS: dict[By, dict[str, tuple[str, str]]] = {
 
 
 def score(
-    gold: Annotated[
-        str, typer.Argument(metavar="GOLD", help="The reference; - is standard input.")
-    ],
-    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="What the parser gave.")],
+    gold: Gold,
+    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="The trees of the parser.")],
     punct: Annotated[
         Punctuation,
         typer.Option(
@@ -60,13 +60,8 @@ def score(
             "Unicode, or those with a punctuation tag of the Penn Treebank."
         ),
     ] = "keep",
-    subtypes: Annotated[
-        Subtypes, typer.Option(help="Keep or cut what follows the colon in a relation.")
-    ] = "keep",
-    by: Annotated[
-        By | None,
-        typer.Option(help="Break the scores down by relation, sentence length or arc length."),
-    ] = None,
+    subtypes: Subtypes = "keep",
+    by: By = None,
     columns: Annotated[
         Literal["gold", "predicted"],
         typer.Option(help="The columns of SYSTEM to score, where it is CoNLL-X or CoNLL-09."),
@@ -78,7 +73,7 @@ def score(
             help="Align the words first, as the CoNLL 2018 evaluation of raw text does.",
         ),
     ] = False,
-    json: Annotated[bool, typer.Option("--json", help="Print fractions as JSON.")] = False,
+    json: Json = False,
 ) -> None:
     """Score a system's trees against the gold trees.
 
@@ -92,7 +87,6 @@ def score(
         _print_conll18(gold, system, json=json)
         return
 
-    from treecrf.cli.console import print_json
     from treecrf.treebank import TreebankError, evaluate, read_conllu
 
     answers = read_conllu(system, columns=columns)
@@ -105,10 +99,8 @@ def score(
     print_evaluation(evaluation, punct=punct, by=by)
 
 
-def print_evaluation(evaluation: "Evaluation", *, punct: Punctuation, by: By | None) -> None:
+def print_evaluation(evaluation: "Evaluation", *, punct: Punctuation, by: By) -> None:
     """Tables of every metric and, where one is named, of a breakdown."""
-    from treecrf.cli.console import counted, print_table
-
     rows = [_row(name, item) for name, item in evaluation.scores.items()]
     rows += [[name, "-", "-", "-"] for name in evaluation.missing]
     print_table(NAMES, rows)
@@ -139,7 +131,7 @@ def _row(name: str, item: "Score") -> list[str]:
     return [name, percent(item.precision), percent(item.recall), percent(item.f1)]
 
 
-def _figures(scores: "dict[str, Score]", by: By) -> Iterator[str]:
+def _figures(scores: "dict[str, Score]", by: ByName) -> Iterator[str]:
     """What the columns of a breakdown show of a group."""
     for metric, figure in COLUMNS[by].values():
         value = getattr(scores[metric], figure) if metric in scores else None
@@ -150,7 +142,6 @@ def _figures(scores: "dict[str, Score]", by: By) -> Iterator[str]:
 
 
 def _print_conll18(gold: str, system: str, *, json: bool) -> None:
-    from treecrf.cli.console import print_json, print_table
     from treecrf.treebank import TreebankError, evaluate_conll18
     from treecrf.treebank.metrics.attachment import scores_to_dict
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from treecrf.cli.options import Device
+from treecrf.cli.options import Device, Host, Port
 from treecrf.extras import needs_extra
 
 __all__ = ["serve"]
@@ -17,21 +17,18 @@ def serve(
             "--model",
             "-m",
             metavar="[NAME=]DIR",
-            help="A model folder and the name to serve it under, else that of the folder; several "
-            "for several models, the default first. Without it, the English model that comes with "
-            "treecrf.",
+            help="A model folder, and the name to serve it under instead of the folder's; repeat "
+            "for several models, the default first. Without it, the English model of treecrf.",
         ),
     ] = None,
-    host: Annotated[
-        str, typer.Option(help="The address to listen on; 0.0.0.0 is every one of this machine.")
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 8000,
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Another name that the service is called by, behind a proxy. It is needed on the "
-            "loopback alone: on any other address every name is answered to.",
+            help="Another host name of the service, behind a proxy. Only needed on the loopback: "
+            "on other addresses requests to every name are answered.",
         ),
     ] = None,
     allow_origin: Annotated[
@@ -47,33 +44,33 @@ def serve(
         typer.Option(
             min=1,
             metavar="N",
-            help="Words that may wait for a model; whoever brings more is told to come again.",
+            help="Most words that wait for a model; requests beyond that are told to retry.",
             show_default="12,000 on a CPU, 300,000 on a GPU",
         ),
     ] = None,
     request_words: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Words of a request to /api/parse at most.")
+        int, typer.Option(min=1, metavar="N", help="Most words of a request to /api/parse.")
     ] = 10_000,
     process_words: Annotated[
         int | None,
         typer.Option(
             min=1,
             metavar="N",
-            help="Words of a request to /process at most.",
+            help="Most words of a request to /process.",
             show_default="as many as fit in its bytes",
         ),
     ] = None,
     sentence_words: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Words of a sentence at most.")
+        int, typer.Option(min=1, metavar="N", help="Most words of a sentence.")
     ] = 400,
     word_characters: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Characters of a word at most.")
+        int, typer.Option(min=1, metavar="N", help="Most characters of a word.")
     ] = 1_000,
     body_bytes: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Bytes of a request at most.")
+        int, typer.Option(min=1, metavar="N", help="Most bytes of a request.")
     ] = 1 << 20,
     process_bytes: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Bytes of a request to /process at most.")
+        int, typer.Option(min=1, metavar="N", help="Most bytes of a request to /process.")
     ] = 5 << 20,
     device: Device = "auto",
 ) -> None:

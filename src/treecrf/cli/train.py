@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from treecrf.cli.console import print_best, print_segmenter_epoch, print_training, say
 from treecrf.cli.options import Device
-from treecrf.cli.terminal import say
 from treecrf.parser.options import Loss, Nonprojective
 from treecrf.treebank.metrics.scores import Punctuation
 
@@ -26,7 +26,9 @@ def train(
     dev: Annotated[
         str, typer.Option(metavar="FILE", help="A treebank to choose the best epoch by.")
     ],
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="DIR", help="Where the model goes.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", metavar="DIR", help="The model folder to write.")
+    ],
     config: Annotated[
         str | None,
         typer.Option(
@@ -39,16 +41,21 @@ def train(
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="One setting; may be given several times."),
     ] = None,
-    loss: Annotated[Loss | None, typer.Option(help="What training maximises.")] = None,
+    loss: Annotated[
+        Loss | None,
+        typer.Option(help="What training maximises: the probability of heads or of trees."),
+    ] = None,
     nonprojective: Annotated[
         Nonprojective | None,
         typer.Option(help="Crossing arcs: lift and restore them, decode any tree, or neither."),
     ] = None,
     punct: Annotated[
         Punctuation | None,
-        typer.Option(help="Dev scores, which choose the epoch: keep punctuation, or leave it out."),
+        typer.Option(
+            help="Count punctuation in the dev scores, which choose the epoch, or leave it out."
+        ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of all that is random.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
     embeddings: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Pretrained word vectors: GloVe, word2vec, fastText."),
@@ -56,7 +63,8 @@ def train(
     segmenter: Annotated[
         bool,
         typer.Option(
-            "--segmenter", help="Train what cuts raw text into sentences and words as well."
+            "--segmenter",
+            help="Also train a segmenter, which splits raw text into sentences and words.",
         ),
     ] = False,
     init: Annotated[
@@ -150,7 +158,6 @@ def _train_parser(
     training: "Training", out: Path, *, device: str, resume: bool, init: str | None
 ) -> None:
     """Train, and say what it came to; with `init`, against the model that it starts from."""
-    from treecrf.cli.console import print_best, print_training
     from treecrf.parser.device import choose_device
     from treecrf.parser.training.loop import train as run
 
@@ -188,7 +195,7 @@ def _print_inheritance(training: "Training", init: str) -> None:
     kept = training.segmenter is not None if has_segmenter(folder) else None
     note = inheritance_note(load_settings(folder)[0], training.config, segmenter=kept)
     if note:
-        typer.echo(f"init   {init}: {note}")
+        say(f"init   {init}: {note}")
 
 
 def _warn_of_lost_segmenter(training: "Training", out: Path) -> None:
@@ -196,7 +203,7 @@ def _warn_of_lost_segmenter(training: "Training", out: Path) -> None:
     from treecrf.segment.segmenter import has_segmenter
 
     if has_segmenter(out) and training.segmenter is None:
-        typer.echo(
+        say(
             f"warning: the segmenter in {out} goes with the model that is replaced; --segmenter "
             "trains another",
             err=True,
@@ -220,13 +227,12 @@ def _why_ended(training: "Training", last: "Epoch") -> str:
 
 def _train_segmenter(train: list[str], dev: str, out: Path, training: "Training") -> None:
     """Train a segmenter on the text of the same files, unless the folder has one already."""
-    from treecrf.cli.console import print_segmenter_epoch
     from treecrf.segment import SegmenterConfig, train_segmenter
     from treecrf.segment.segmenter import has_segmenter
     from treecrf.treebank import read_conllu
 
     if has_segmenter(out):
-        typer.echo(f"segmenter: {out} has one already, which stays")
+        say(f"segmenter: {out} has one already, which stays")
         return
     sentences = [sentence for file in train for sentence in read_conllu(file)]
     train_segmenter(
