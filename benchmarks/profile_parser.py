@@ -24,20 +24,13 @@ from benchmarks.stages import Stages
 from benchmarks.timing import machine
 from treecrf.nn.bilstm import BiLSTM
 from treecrf.nn.mlp import Perceptrons
-from treecrf.parser import (
-    Config,
-    Parser,
-    decode,
-    gathering,
-    load,
-    load_config,
-    loss,
-    predict,
-    set_up,
-)
+from treecrf.parser import Config, Parser, api, load, load_config, set_up
 from treecrf.parser.batching.batch import Batch
-from treecrf.parser.decoding.assigning import Assigner
+from treecrf.parser.decoding import batches as decoding_batches
+from treecrf.parser.decoding import decoder
+from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.files.pipeline import Ahead
+from treecrf.parser.network import loss
 from treecrf.parser.network.readers import WordReader
 from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.training import loop
@@ -218,15 +211,14 @@ def profile_parsing(parser: Parser, corpus: Corpus, target: Path) -> dict[str, A
 
 def watch_parsing(stages: Stages) -> None:
     """Name the parts of a parse, in one thread."""
-    stages.replace(predict, "pipelined", _one_by_one)
-    stages.watch(predict, "encode", "words to numbers", host=True)
-    stages.watch(gathering, "make_batch", "batch, on the host")
-    stages.watch(gathering, "decode", "decoding")
-    stages.watch(decode, "distribution", "marginals")
+    stages.replace(api, "pipelined", _one_by_one)
+    stages.watch(api, "encode", "words to numbers", host=True)
+    stages.watch(decoding_batches, "make_batch", "batch, on the host")
+    stages.watch(decoder.Decoding, "best", "decoding")
+    stages.watch(decoder, "distribution", "marginals")
     stages.watch(TreeDistribution, "marginals", "marginals")
-    stages.watch(decode, "_decoded", "best labels, to the host")
-    stages.watch(gathering.Gathered, "add", "naming trees", host=True)
-    stages.watch(Assigner, "assign", "naming trees", host=True)
+    stages.watch(decoder.Decoding, "_trees", "best relations, to the host")
+    stages.watch(TreeNamer, "with_trees", "naming trees", host=True)
     stages.watch(Sentence, "with_tree", "sentences with trees", host=True)
 
 

@@ -21,7 +21,7 @@ from treecrf.nn.int8.linear import ByteLinear
 from treecrf.nn.int8.lstm import ByteLSTM
 from treecrf.parser import Parser, ParserError, load
 from treecrf.parser import api as predict
-from treecrf.parser.decoding import gathering
+from treecrf.parser.decoding import batches
 from treecrf.parser.files.sources import FileOptions
 from treecrf.parser.files.workers import parse_with_workers
 from treecrf.segment import rebuild_text, segmenter
@@ -133,15 +133,14 @@ def _stages(parser: Parser, text: str) -> dict[str, float]:
     """Seconds by stage, with nothing done at the same time as something else."""
     with Stages(parser.device) as stages:
         stages.replace(predict, "pipelined", lambda items, work: map(work, items))
-        stages.replace(gathering, "run_side_by_side", lambda calls: (call() for call in calls))
+        stages.replace(batches, "run_side_by_side", lambda calls: (call() for call in calls))
         stages.replace(segmenter, "run_sized", lambda call, multiply_adds: call())
         stages.watch(segmenter.Segmenter, "_score", "segmenter: network")
         stages.watch(predict, "encode", "words to numbers", host=True)
-        stages.watch(gathering, "make_batch", "batches")
+        stages.watch(batches, "make_batch", "batches")
         stages.watch(parser.scorer.reader, "forward", "encoder")
-        stages.watch(gathering, "decode", "scores and trees")
-        stages.watch(gathering.Gathered, "add", "trees to sentences", host=True)
-        stages.watch(parser._assigner, "assign", "trees to sentences", host=True)
+        stages.watch(batches.Decoding, "best", "scores and trees")
+        stages.watch(parser._namer, "with_trees", "trees to sentences", host=True)
         with stages.stage("segmenter: sentences, and writing"):
             _written(parser, text)
     return dict(stages.seconds)

@@ -8,9 +8,9 @@ import torch
 from treecrf.parser import Parser
 from treecrf.parser.batching.batch import cut_batches, make_batch
 from treecrf.parser.batching.encoding import encode
-from treecrf.parser.decoding.gathering import BATCH_WORDS
+from treecrf.parser.decoding.batches import BATCH_WORDS
 from treecrf.parser.decoding.mbr import is_projective_tree, mbr_heads
-from treecrf.parser.decoding.trees import TreeNamer
+from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.device import fast_products
 from treecrf.parser.network.loss import distribution
 from treecrf.treebank import Sentence

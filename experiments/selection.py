@@ -9,7 +9,7 @@ from typing import Literal
 
 from treecrf.parser import Parser
 from treecrf.parser.constraints import FREE, kept_from
-from treecrf.parser.decoding.analysis import Analysis
+from treecrf.parser.decoding.sentences import Analysis
 from treecrf.parser.files.pipeline import windows
 from treecrf.treebank import Sentence, read_conllu, write_conllu
 from treecrf.treebank.pseudoprojective import project

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
@@ -14,6 +16,7 @@ from treecrf.parser.api import Parser
 from treecrf.parser.batching.batch import Batch, make_batch
 from treecrf.parser.batching.encoding import encode, encode_annotation
 from treecrf.parser.config import Config
+from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
@@ -121,6 +124,21 @@ def trees_of(
         allowed=allowed,
     )
     return Expected(problem)
+
+
+def row_of(trees: Trees, row: int) -> slice:
+    """Where the tokens of a sentence are among all tokens of trees."""
+    start = int(trees.starts[row])
+    return slice(start, start + int(trees.lengths[row]) + 1)
+
+
+def grid_of(trees: Trees, values: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+    """Values `[sentence, token]`, 0 past the last word, of what trees have by the token."""
+    assert values is not None
+    grid = np.zeros((len(trees), int(trees.lengths.max()) + 1), values.dtype)
+    for row in range(len(trees)):
+        grid[row, : int(trees.lengths[row]) + 1] = values[row_of(trees, row)]
+    return grid
 
 
 def with_loss(loss: str, *, multiroot: bool = False, decoder: str = "auto") -> Config:

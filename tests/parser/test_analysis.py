@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.parser.models import LOSSES, batch_of, random_parser, sentences_of, with_loss
 from treecrf.parser.batching.batch import allowed_arcs
 from treecrf.parser.constraints import FREE, Constraints
-from treecrf.parser.decoding import entropy
+from treecrf.parser.decoding import batches, decoder
 from treecrf.struct import NonProjectiveTreeCRF
 from treecrf.treebank.probs import log_prob
 
@@ -28,6 +28,7 @@ def test_analyses_agree_with_distributions(loss: str, lengths: list[int], seed: 
         crf = parser.distribution([sentence], constraints=[dict(limit.held)])
         assert analysis.entropy == pytest.approx(crf.entropy.item(), abs=1e-6)
         assert log_prob(tree) == pytest.approx(analysis.log_prob, abs=1e-4)
+        assert analysis.marginals is not None
         assert analysis.marginals.shape == (len(sentence) + 1,) * 2
         if loss != "local":
             assert analysis.marginals == pytest.approx(crf.marginals[0].numpy(), abs=1e-6)
@@ -51,7 +52,8 @@ def test_heads_that_cross_have_the_entropy_of_spanning_trees() -> None:
 def test_long_sentences_have_no_entropy_of_the_second_order(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(entropy, "LONGEST_ENTROPY", 5)
+    for module in (batches, decoder):
+        monkeypatch.setattr(module, "LONGEST_ENTROPY", 5)
     sentences = sentences_of([7, 5, 6, 2])
     for loss, known in (("crf2o", [False, True, False, True]), ("crf", [True] * 4)):
         parser = random_parser(with_loss(loss))

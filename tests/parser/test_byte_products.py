@@ -9,7 +9,7 @@ from treecrf.demo import generate_treebank
 from treecrf.nn.int8.lstm import ByteLSTM
 from treecrf.parser import Parser, set_up
 from treecrf.parser import api as predict
-from treecrf.parser.decoding import gathering
+from treecrf.parser.decoding import batches
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.training.loop import train
 from treecrf.treebank import Sentence, write_conllu
@@ -56,7 +56,7 @@ def test_a_tree_does_not_depend_on_the_batch(
 ) -> None:
     given = sentences()[:30]
     together = rounded.parse_tokens(given)
-    monkeypatch.setitem(gathering.BATCH_WORDS, "cpu", 40)
+    monkeypatch.setitem(batches.BATCH_WORDS, "cpu", 40)
     for parsed in (
         rounded.parse_tokens(given),
         [rounded.parse_tokens([sentence])[0] for sentence in given],

@@ -11,16 +11,19 @@ from tests.parser.models import (
     DECODERS,
     LOSSES,
     batch_of,
+    grid_of,
     random_scorer,
+    row_of,
     sentences_of,
     trees_of,
     with_loss,
 )
-from tests.struct.expected import Trees
+from tests.struct.expected import Trees as EveryTree
 from treecrf.parser import ParserError
 from treecrf.parser.batching.batch import Batch
 from treecrf.parser.config import Config
-from treecrf.parser.decoding.decoder import Decoded, NoAllowedTreeError, decode, decode_best
+from treecrf.parser.decoding.decoder import Decoding, NoAllowedTreeError, decode
+from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.network.loss import masked_heads
 from treecrf.parser.network.scorer import Scorer
 from treecrf.treebank.trees import is_projective
@@ -30,7 +33,7 @@ NEGATIVE_INFINITY = float("-inf")
 
 
 def check(
-    scorer: Scorer, batch: Batch, config: Config, decoded: Decoded, allowed: Tensor | None
+    scorer: Scorer, batch: Batch, config: Config, decoded: Trees, allowed: Tensor | None
 ) -> None:
     """The trees of a batch are the best ones, with the probabilities that they have."""
     spans_all = config.loss == "nonprojective" or (
@@ -43,21 +46,22 @@ def check(
     assert decoded.probs is not None
     assert decoded.log_probs is not None
     for row, (family, all_of_them) in enumerate(zip(own.sentences, every.sentences, strict=True)):
-        heads = torch.from_numpy(decoded.heads[row])
+        heads = torch.from_numpy(decoded.heads[row_of(decoded, row)])
         fallen_back = not len(family.heads)
-        assert fallen_back == (decoded.crossing is not None and bool(decoded.crossing[row]))
+        assert decoded.crossing is not None
+        assert fallen_back == bool(decoded.crossing[row])
         assert is_best(heads, all_of_them if fallen_back else family, all_of_them, config)
         by_head = (all_of_them if fallen_back else family).marginals
         if config.loss == "local":
             by_head = softmax[row]
         words = torch.arange(1, family.words + 1)
-        probs = torch.from_numpy(decoded.probs[row])[words]
+        probs = torch.from_numpy(decoded.probs[row_of(decoded, row)])[words]
         torch.testing.assert_close(probs, by_head.detach()[words, heads[words]])
         log_prob = (all_of_them if fallen_back else family).log_prob(heads)
         assert decoded.log_probs[row] == pytest.approx(log_prob.item(), abs=1e-9)
 
 
-def is_best(heads: Tensor, family: Trees, every: Trees, config: Config) -> bool:
+def is_best(heads: Tensor, family: EveryTree, every: EveryTree, config: Config) -> bool:
     decoder = config.resolved_decoder
     if decoder == "mst" and config.learns_projective and family is not every:
         # Any tree may be taken, and the marginals are those of projective ones.
@@ -78,7 +82,8 @@ def test_the_best_trees_and_their_probabilities(loss: str, decoder: str, multiro
         scorer = random_scorer(config, seed=seed)
         batch = batch_of(sentences_of(LENGTHS, seed=seed), config)
         decoded = decode(scorer, batch, config=config, probs=True)
-        assert decoded.crossing is None
+        assert decoded.crossing is not None
+        assert not decoded.crossing.any()
         check(scorer, batch, config, decoded, None)
         plain = decode(scorer, batch, config=config)
         assert plain.probs is None
@@ -96,10 +101,8 @@ def test_a_tree_that_crosses_is_none_of_a_distribution_over_projective_trees(los
         batch = batch_of(sentences_of([12, 11, 10, 9], seed=seed), config)
         decoded = decode(scorer, batch, config=config, probs=True)
         assert decoded.log_probs is not None
-        for heads, length, value in zip(
-            decoded.heads.tolist(), batch.lengths.tolist(), decoded.log_probs, strict=True
-        ):
-            projective = is_projective(heads[: length + 1])
+        for row, value in enumerate(decoded.log_probs):
+            projective = is_projective(decoded.heads[row_of(decoded, row)].tolist())
             assert (value > NEGATIVE_INFINITY) == projective
             crossing += not projective
     assert crossing > 0
@@ -113,13 +116,12 @@ def test_labels_are_the_best_for_the_heads(loss: str) -> None:
         scorer = random_scorer(config, seed=seed)
         batch = batch_of(sentences_of(LENGTHS), config)
         decoded = decode(scorer, batch, config=config)
-        labels = scorer.labels(scorer(batch), batch, torch.from_numpy(decoded.heads))
-        best = batch.unpack(labels).argmax(2)
+        heads = torch.from_numpy(grid_of(decoded, decoded.heads))
+        best = batch.unpack(scorer.labels(scorer(batch), batch, heads)).argmax(2)
         for row, length in enumerate(batch.lengths.tolist()):
-            words = slice(1, length + 1)
-            assert decoded.relations[row, words].tolist() == best[row, words].tolist()
-            assert not decoded.heads[row, length + 1 :].any()
-            seen |= set(decoded.relations[row, words].tolist())
+            relations = decoded.relations[row_of(decoded, row)][1:].tolist()
+            assert relations == best[row, 1 : length + 1].tolist()
+            seen |= set(relations)
     assert seen == {0, 1, 2}
 
 
@@ -190,34 +192,38 @@ def test_an_impossible_sentence_is_named() -> None:
 def test_the_k_best_trees(loss: str, multiroot: bool) -> None:
     config = with_loss(loss, multiroot=multiroot)
     scorer = random_scorer(config)
-    batch = batch_of(sentences_of([3, 0, 1, 4, 2]), config)
-    allowed = torch.ones(5, 5, 5, dtype=torch.bool)
-    allowed[0, 2, 0] = allowed[1, 1, 3] = False
-    for limits in (None, allowed):
-        expected = trees_of(scorer, batch, config, allowed=limits)
-        softmax = masked_heads(scorer.arcs(scorer(batch), batch), batch.lengths, limits).softmax(2)
-        k = 20
-        ranked = decode_best(scorer, batch, k, config=config, allowed=limits)
-        assert len(ranked) == k
-        for row, trees in enumerate(expected.sentences):
+    k = 20
+    for sentence in sentences_of([3, 0, 1, 4, 2]):
+        batch = batch_of([sentence], config)
+        forbidden = torch.ones(1, *batch.grid[1:] * 2, dtype=torch.bool)
+        forbidden[:, 2:3, 0] = forbidden[:, 1:2, 3:4] = False
+        for allowed in (None, forbidden):
+            (trees,) = trees_of(scorer, batch, config, allowed=allowed).sentences
+            arcs = scorer.arcs(scorer(batch), batch)
+            softmax = masked_heads(arcs, batch.lengths, allowed).softmax(2)[0]
+            with torch.inference_mode():
+                found = Decoding(scorer, batch, config=config, allowed=allowed).list_best(k)
+            assert len(found) == min(k, len(trees.heads))
+            assert found.log_probs is not None
             order = trees.scores.argsort(descending=True)
+            words = torch.arange(1, trees.words + 1)
             seen = set()
-            for rank, decoded in enumerate(ranked):
-                heads = torch.from_numpy(decoded.heads[row])
-                if rank >= len(trees.heads):
-                    assert (heads == -1).all()
-                    continue
-                index = trees.index(heads)
+            for rank, (heads, probs, relations) in enumerate(
+                zip(
+                    grid_of(found, found.heads),
+                    grid_of(found, found.probs),
+                    grid_of(found, found.relations),
+                    strict=True,
+                )
+            ):
+                tree = torch.from_numpy(heads)
+                index = trees.index(tree)
                 seen.add(index)
                 torch.testing.assert_close(trees.scores[index], trees.scores[order[rank]])
-                assert decoded.log_probs is not None
-                assert decoded.log_probs[row] == pytest.approx(trees.log_probs[index].item())
-                by_head = softmax[row] if loss == "local" else trees.marginals
-                words = torch.arange(1, trees.words + 1)
-                assert decoded.probs is not None
-                probs = torch.from_numpy(decoded.probs[row])[words]
-                torch.testing.assert_close(probs, by_head[words, heads[words]].detach())
-                labels = scorer.labels(scorer(batch), batch, torch.from_numpy(decoded.heads))
-                own = batch.unpack(labels)[row, words].argmax(1)
-                assert decoded.relations[row, 1 : trees.words + 1].tolist() == own.tolist()
-            assert len(seen) == min(k, len(trees.heads))
+                assert found.log_probs[rank] == pytest.approx(trees.log_probs[index].item())
+                by_head = softmax if loss == "local" else trees.marginals
+                expected = by_head[words, tree[words]].detach()
+                torch.testing.assert_close(torch.from_numpy(probs)[words], expected)
+                scores = scorer.labels(scorer(batch), batch, tree.unsqueeze(0))
+                assert relations[1:].tolist() == scores[1:].argmax(1).tolist()
+            assert len(seen) == len(found)

@@ -7,7 +7,8 @@ from torch import Tensor
 
 from tests.parser.models import DECODERS, batch_of, random_scorer, sentence_of, with_loss
 from treecrf.parser.decoding import decoder as decode_module
-from treecrf.parser.decoding.decoder import Decoded, NoAllowedTreeError, decode
+from treecrf.parser.decoding.decoder import NoAllowedTreeError, decode
+from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.network.scorer import Scorer
 from treecrf.treebank.trees import is_projective
 
@@ -22,7 +23,7 @@ def both_ways(
     probs: bool = True,
     seed: int = 0,
     spread: float = 0.7,
-) -> tuple[Decoded, Decoded]:
+) -> tuple[Trees, Trees]:
     """The tree by the plain path, and by the one for long sentences."""
     config = with_loss("crf2o", decoder=decoder, multiroot=multiroot)
     scorer = random_scorer(config, seed=seed, spread=spread)
@@ -34,15 +35,14 @@ def both_ways(
         return plain, decode(scorer, batch, config=config, allowed=allowed, probs=probs)
 
 
-def assert_same(plain: Decoded, long: Decoded) -> None:
+def assert_same(plain: Trees, long: Trees) -> None:
     np.testing.assert_array_equal(long.heads, plain.heads)
     np.testing.assert_array_equal(long.relations, plain.relations)
     assert plain.probs is not None
     assert long.probs is not None
-    np.testing.assert_allclose(long.probs[:, 1:], plain.probs[:, 1:], atol=1e-6)
+    np.testing.assert_allclose(long.probs[1:], plain.probs[1:], atol=1e-6)
     np.testing.assert_allclose(long.log_probs, plain.log_probs, rtol=1e-6, atol=1e-5)  # type: ignore[arg-type]
-    crossing = np.zeros(1, bool) if plain.crossing is None else plain.crossing
-    np.testing.assert_array_equal(long.crossing, crossing)  # type: ignore[arg-type]
+    np.testing.assert_array_equal(long.crossing, plain.crossing)  # type: ignore[arg-type]
 
 
 @pytest.mark.slow
@@ -59,7 +59,7 @@ def test_the_same_trees_that_cross(monkeypatch: pytest.MonkeyPatch) -> None:
     for seed in range(40):
         plain, long = both_ways(12, "mst", monkeypatch, seed=seed, spread=1.0)
         assert_same(plain, long)
-        crossing += not is_projective(long.heads[0].tolist())
+        crossing += not is_projective(long.heads.tolist())
     assert crossing > 0
 
 
@@ -77,8 +77,8 @@ def test_the_same_trees_with_constraints(
             7, decoder, monkeypatch, allowed=allowed, multiroot=multiroot, seed=seed
         )
         assert_same(plain, long)
-        assert long.heads[0, 5] == 2
-        assert long.heads[0, 3] != 4
+        assert long.heads[5] == 2
+        assert long.heads[3] != 4
     allowed[0, 3] = False
     allowed[0, 3, 7] = True  # crosses 2 -> 5
     for seed in range(4):
@@ -88,7 +88,7 @@ def test_the_same_trees_with_constraints(
         assert_same(plain, long)
         assert long.crossing is not None
         assert long.crossing.all()
-        assert long.heads[0, [3, 5]].tolist() == [7, 2]
+        assert long.heads[[3, 5]].tolist() == [7, 2]
 
 
 @pytest.mark.parametrize("decoder", DECODERS)

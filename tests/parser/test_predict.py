@@ -12,6 +12,7 @@ from tests.parser.models import (
     LOSSES,
     batch_of,
     random_parser,
+    row_of,
     sentence_of,
     sentences_of,
     trees_of,
@@ -19,10 +20,10 @@ from tests.parser.models import (
 )
 from treecrf.parser import ParserError
 from treecrf.parser.api import Parser
-from treecrf.parser.decoding import gathering
+from treecrf.parser.decoding import batches
 from treecrf.parser.decoding.decoder import decode
 from treecrf.parser.device import choose_device
-from treecrf.parser.files.sources import pipeline
+from treecrf.parser.files import pipeline
 from treecrf.treebank import Sentence, read_conllu
 
 LENGTHS = [3, 7, 1, 5, 2, 2, 9, 4, 0, 6]
@@ -45,7 +46,7 @@ def test_trees_do_not_depend_on_batches_and_windows(
     alone = [parser.parse_tokens([sentence])[0] for sentence in words]
     assert [sentence.forms for sentence in alone] == words
     for batch_words, window_words, window_items in ((7, 1 << 16, 100), (10, 96, 4), (1, 1, 1)):
-        monkeypatch.setitem(gathering.BATCH_WORDS, "cpu", batch_words)
+        monkeypatch.setitem(batches.BATCH_WORDS, "cpu", batch_words)
         monkeypatch.setattr(pipeline, "_WINDOW_WORDS", window_words)
         monkeypatch.setattr(pipeline, "_WINDOW_ITEMS", window_items)
         for parsed in (parser.parse_tokens(iter(words)), list(parser.parse_stream(iter(words)))):
@@ -66,9 +67,9 @@ def test_a_decoder_by_name(loss: str, decoder: str) -> None:
         list(parser.parse_stream(sentences, decoder=decoder)),  # type: ignore[arg-type]
     ):
         for row, sentence in enumerate(parsed):
-            words = slice(1, len(sentence) + 1)
-            assert sentence.heads == decoded.heads[row, words].tolist()
-            assert sentence.probs == pytest.approx(decoded.probs[row, words].tolist())  # type: ignore[index]
+            tokens = row_of(decoded, row)
+            assert sentence.heads == decoded.heads[tokens][1:].tolist()
+            assert sentence.probs == pytest.approx(decoded.probs[tokens][1:].tolist())  # type: ignore[index]
     assert parser.config.decoder == "auto"
     with pytest.raises(ParserError, match="decoder is 'best'; it is one of"):
         parser.parse_tokens(sentences, decoder="best")  # type: ignore[arg-type]

@@ -11,7 +11,7 @@ from tests.enumeration import all_trees
 from tests.parser.models import SMALL, VOCABULARY, batch_of, random_parser, sentence_of
 from treecrf.parser.api import Parser
 from treecrf.parser.decoding.decoder import decode
-from treecrf.parser.decoding.trees import TreeNamer
+from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.vocab import Vocabulary, build_vocabulary
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.probs import with_written_probs
@@ -82,14 +82,14 @@ def test_arcs_are_put_back_but_those_that_are_held(
     sentence = sentence_of(length, seed=data.draw(st.integers(0, 100)))
     batch = batch_of([sentence], parser.config, vocabulary=parser.vocabulary)
     decoded = decode(parser.scorer, batch, config=parser.config, probs=True)
-    heads = decoded.heads[0, 1:].tolist()
-    labels = [parser.vocabulary.relations[number] for number in decoded.relations[0, 1:]]
+    heads = decoded.heads[1:].tolist()
+    labels = [parser.vocabulary.relations[number] for number in decoded.relations[1:]]
     [parsed] = parser.parse_tokens([sentence])
     restored, plain = restore(heads, labels)
     assert (parsed.heads, parsed.deprels) == (restored, plain)
     assert is_tree([0, *parsed.heads])
     # The probability is that of the arc that was decoded.
-    assert parsed.probs == pytest.approx(decoded.probs[0, 1:].tolist())  # type: ignore[index]
+    assert parsed.probs == pytest.approx(decoded.probs[1:].tolist())  # type: ignore[index]
 
     # Held to what was decoded, the tree is the same but nothing held is moved.
     held = data.draw(st.sets(st.integers(1, length)))
@@ -105,7 +105,7 @@ def test_no_arc_is_put_back_to_a_head_that_is_ruled_out() -> None:
         for seed in range(5):
             sentence = sentence_of(8, seed=seed)
             batch = batch_of([sentence], parser.config, vocabulary=parser.vocabulary)
-            heads = decode(parser.scorer, batch, config=parser.config).heads[0, 1:].tolist()
+            heads = decode(parser.scorer, batch, config=parser.config).heads[1:].tolist()
             [parsed] = parser.parse_tokens([sentence])
             for word, (before, after) in enumerate(zip(heads, parsed.heads, strict=True), 1):
                 if before != after:

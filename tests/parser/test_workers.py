@@ -14,8 +14,8 @@ import pytest
 import treecrf
 from tests.parser.models import SMALL, random_parser, sentence_of
 from treecrf.parser.errors import ParserError
+from treecrf.parser.files import workers as module
 from treecrf.parser.files.sources import FileOptions
-from treecrf.parser.files.sources import workers as module
 from treecrf.parser.files.workers import parse_with_workers
 from treecrf.treebank import Sentence, TreebankError, read_conllu, write_conllu
 from treecrf.treebank.files.streams import streams as files

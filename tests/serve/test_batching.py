@@ -9,11 +9,12 @@ import pytest
 
 from treecrf.parser import Parser
 from treecrf.parser.constraints import Constraints
+from treecrf.parser.decoding.sentences import Analysis
 from treecrf.segment.errors import SegmentError
 from treecrf.serve.errors import ServeError
 from treecrf.serve.metrics import Metrics
 from treecrf.serve.queue.engine import Engine
-from treecrf.serve.queue.jobs import Job, Pieces, Task, TaskResult
+from treecrf.serve.queue.jobs import Job, Pieces, Task
 from treecrf.serve.queue.scheduler import Batcher
 from treecrf.treebank import Sentence
 
@@ -42,7 +43,7 @@ class Watched(Engine):
         self.batches: list[list[Task]] = []
         self.goes_on = threading.Event()
 
-    def parse(self, tasks: Sequence[Task]) -> list[TaskResult]:
+    def parse(self, tasks: Sequence[Task]) -> list[Analysis]:
         self.batches.append(list(tasks))
         if len(self.batches) == self.pause_at:
             assert self.goes_on.wait(300)
@@ -79,7 +80,7 @@ def job(
         sentences = [sentence for piece in cut for sentence in piece]
         return [Task(s, constraints or Constraints(), details=True, topk=topk) for s in sentences]
 
-    def render(task: Task, outcome: TaskResult) -> str:
+    def render(task: Task, outcome: Analysis) -> str:
         return " ".join(map(str, outcome.sentence.heads))
 
     sentences = [] if text else [Sentence(WORDS * times) for _ in range(count)]
@@ -446,7 +447,7 @@ def test_much_text_without_a_sentence_lets_others_by(parser: Parser, lines: bool
             assert not any(piece)
             yield None
 
-    def render(task: Task, outcome: TaskResult) -> str:
+    def render(task: Task, outcome: Analysis) -> str:
         raise NotImplementedError
 
     texts = ["\n"] * 3_000 if lines else ["\n" * 20_000] * 3

@@ -5,7 +5,8 @@ from collections.abc import Callable
 
 import pytest
 
-from treecrf.serve.queue.jobs import Job, Task, TaskResult
+from treecrf.parser.decoding.sentences import Analysis
+from treecrf.serve.queue.jobs import Job, Task
 from treecrf.serve.queue.order import WaitingJobs
 from treecrf.treebank import Sentence
 
@@ -22,7 +23,7 @@ def in_a_loop(test: Callable[[], None]) -> None:
 
 
 def job(cost: int) -> Job:
-    def render(task: Task, outcome: TaskResult) -> str:
+    def render(task: Task, outcome: Analysis) -> str:
         raise NotImplementedError
 
     made = Job(sentences=[Sentence(["a"])], plan=lambda cut: [], render=render)

@@ -85,7 +85,7 @@ def annotate(
         from treecrf.serve.app import create_app
         from treecrf.serve.server import run_server
     from treecrf.parser import load
-    from treecrf.parser.decoding.entropy import LONGEST_ENTROPY
+    from treecrf.parser.decoding.decoder import LONGEST_ENTROPY
     from treecrf.serve.annotate.cut import Cut
     from treecrf.serve.annotate.decisions import Annotations
     from treecrf.serve.annotate.questions import Asking, collect, make_queue

@@ -30,10 +30,10 @@ from treecrf.parser.constraints import (
     constraints_of,
     kept_from,
 )
-from treecrf.parser.decoding.analysis import Analysis, analyses
-from treecrf.parser.decoding.assigning import Assigner, TreeArrays
-from treecrf.parser.decoding.decoder import NoAllowedTreeError, decode_best
-from treecrf.parser.decoding.gathering import Gathered, gather, is_small_grid
+from treecrf.parser.decoding.batches import decode_sentences, is_small_grid
+from treecrf.parser.decoding.decoder import Decoding, NoAllowedTreeError
+from treecrf.parser.decoding.sentences import Analysis, TreeNamer
+from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.device import choose_device, fast_products
 from treecrf.parser.errors import ParserError
 from treecrf.parser.files.pipeline import pipelined, windows
@@ -108,7 +108,7 @@ class Parser:
         self._folder = folder  # where the segmenter is, which is loaded when it is first needed
         self._segmenter: Segmenter | None = None
         self.device = choose_device(device)
-        self._assigner = Assigner(vocabulary, config)
+        self._namer = TreeNamer(vocabulary, config)
         self.scorer: Network
         if network is not None:
             self.scorer = network
@@ -251,40 +251,51 @@ class Parser:
         k = checked_count(k)
         limit.check(sentence)
         check_lists(sentence, k, siblings=self.scorer.sibling_scores is not None)
-        encoded = self._encoded([sentence])
-        batch, allowed = self._one_batch(encoded, [limit])
-        ranked = []
-        decode = partial(decode_best, self.scorer, batch, k, config=self.config, allowed=allowed)
-        with fast_products():
-            best = run_on_one_thread(decode) if is_small_grid(batch.grid, self.device) else decode()
-        for decoded in best:
-            if decoded.heads[0, 0] >= 0:
-                gathered = Gathered(encoded)
-                gathered.add(batch.rows, decoded)
-                arrays = gathered.arrays()
-                assert arrays.log_probs is not None
-                (tree,) = self._assigner.assign([sentence], [limit], arrays)
-                ranked.append((tree, float(arrays.log_probs[0])))
-        if not ranked:
-            forbidden = bool(limit.forbidden)
-            raise NoAllowedTreeError(0).named(sentence.where, forbidden=forbidden)
-        return ranked
+        batch, allowed = self._one_batch(self._encoded([sentence]), [limit])
+
+        @torch.inference_mode()
+        def decode() -> Trees:
+            decoding = Decoding(self.scorer, batch, config=self.config, allowed=allowed)
+            return decoding.list_best(k)
+
+        try:
+            with fast_products():
+                small = is_small_grid(batch.grid, self.device)
+                trees = run_on_one_thread(decode) if small else decode()
+        except NoAllowedTreeError as error:
+            raise error.named(sentence.where, forbidden=bool(limit.forbidden)) from None
+        return self._namer.ranked(sentence, limit, trees)
 
     def analyse(
-        self, sentences: Sequence[Sentence], limits: Sequence[Constraints]
+        self,
+        sentences: Sequence[Sentence],
+        limits: Sequence[Constraints],
+        *,
+        topk: Sequence[int] | None = None,
     ) -> list[Analysis]:
-        """The trees of sentences with all that is known of them, each under its constraints."""
-        for sentence, limit in zip(sentences, limits, strict=True):
+        """The trees of sentences with all that is known of them, each under its constraints.
+
+        `topk` says how many of the best trees to list for each sentence; 0 is no list.
+        """
+        for number, (sentence, limit) in enumerate(zip(sentences, limits, strict=True)):
             limit.check(sentence)
-        encoded = self._encoded(sentences)
+            if topk is not None and topk[number]:
+                k = checked_count(topk[number])
+                check_lists(sentence, k, siblings=self.scorer.sibling_scores is not None)
         try:
-            gathered = gather(
-                self.scorer, encoded, limits, config=self.config, device=self.device, details=True
+            trees = decode_sentences(
+                self.scorer,
+                self._encoded(sentences),
+                limits,
+                config=self.config,
+                device=self.device,
+                details=True,
+                topk=topk,
             )
         except (NoAllowedTreeError, TooLongError) as error:
             forbidden = bool(limits[error.row].forbidden)
             raise error.named(sentences[error.row].where, forbidden=forbidden) from None
-        return analyses(gathered, self._assigner.assign(sentences, limits, gathered.arrays()))
+        return self._namer.analyses(sentences, limits, trees)
 
     def distribution(
         self,
@@ -337,7 +348,7 @@ class Parser:
         """Scores of arcs and siblings whose probabilities are calibrated."""
         roles = self.scorer(batch)
         arcs, siblings = self.scorer.arcs(roles, batch), self.scorer.siblings(roles, batch)
-        return tempered(arcs, siblings, self.config)
+        return tempered(arcs, siblings, self.config.temperature)
 
     def _parse_window(
         self,
@@ -354,12 +365,12 @@ class Parser:
                 limit.check(sentence, where=place_of(sentence, number))
         encoded = self._encoded(sentences)
         try:
-            arrays = self.decode(encoded, limits, config=config, probs=probs)
+            trees = self.decode(encoded, limits, config=config, probs=probs)
         except (NoAllowedTreeError, TooLongError) as error:
             number, (sentence, limit) = window[error.row]
             where = place_of(sentence, number)
             raise error.named(where, forbidden=bool(limit.forbidden)) from None
-        return self._assigner.assign(sentences, limits, arrays)
+        return self._namer.with_trees(sentences, limits, trees)
 
     def decode(
         self,
@@ -368,11 +379,11 @@ class Parser:
         *,
         config: Config,
         probs: bool,
-    ) -> TreeArrays:
+    ) -> Trees:
         """The trees of encoded sentences as numbers: what is done on the device."""
-        return gather(
+        return decode_sentences(
             self.scorer, encoded, limits, config=config, device=self.device, probs=probs
-        ).arrays()
+        )
 
 
 def _size_of_pair(numbered: NumberedPair) -> int:

@@ -116,7 +116,7 @@ class TreeDistribution:
     @property
     def entropy(self) -> Tensor:
         """Entropy `[batch]` of the distribution, in nats."""
-        return self._cached("entropy", lambda: self.cross_entropy(self))
+        return self._cached("entropy", self._compute_entropy)
 
     def cross_entropy(self, other: Self) -> Tensor:
         """Cross entropy `[batch]` of `other` under this distribution; +inf off its support."""
@@ -202,27 +202,47 @@ class TreeDistribution:
         self._cache.setdefault(self._cache_key("log_partition"), log_partition)
         return cast(Tensor, marginals)
 
+    def _compute_entropy(self) -> Tensor:
+        """The entropy; without a graph, log Z and marginals come from the same pass."""
+        if _differentiable(self._parts):
+            return self.cross_entropy(self)
+        parts = tuple(part.double() for part in self._detached)
+        log_partition, *marginals = self._inside_outside(parts)
+        for name, value in (("log_partition", log_partition), ("marginals", marginals[0])):
+            self._cache.setdefault(self._cache_key(name), value.to(self._arcs.dtype))
+        return self._cross_entropy(self, tuple(marginals), log_partition).to(self._arcs.dtype)
+
+    def _inside_outside(self, parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+        """log Z, and marginals of arcs and, of the second order, siblings; without a graph."""
+        kernels = implementation(self._family, parts[0])
+        compute = kernels.marginals if len(parts) == 1 else kernels.sibling_marginals
+        found = compute(parts[0], self.lengths, *parts[1:], multiroot=self.multiroot)
+        return cast(tuple[Tensor, ...], found)
+
     def _part_marginals(self, parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
         """Marginals of arcs and, if scored, of siblings; differentiable if the scores are."""
         if _differentiable(parts):
             return autograd.marginals(self._family, parts, self.lengths, multiroot=self.multiroot)
-        kernels = implementation(self._family, parts[0])
-        compute = kernels.marginals if len(parts) == 1 else kernels.sibling_marginals
-        _, *marginals = compute(parts[0], self.lengths, *parts[1:], multiroot=self.multiroot)
-        return tuple(marginals)
+        return self._inside_outside(parts)[1:]
 
     def _double_marginals(self) -> tuple[Tensor, ...]:
         return self._part_marginals(tuple(part.double() for part in self._parts))
 
-    def _cross_entropy(self, other: Self, marginals: tuple[Tensor, ...]) -> Tensor:
-        """Cross entropy in double precision, under these marginals of this distribution."""
+    def _cross_entropy(
+        self, other: Self, marginals: tuple[Tensor, ...], log_partition: Tensor | None = None
+    ) -> Tensor:
+        """Cross entropy in double precision, under these marginals of this distribution.
+
+        `log_partition` is the other's, where it is known.
+        """
         self._check_same_family(other)
         exists = self._relative_log_partition.detach() > NEGATIVE_INFINITY
         expected = torch.zeros_like(self._shift, dtype=torch.float64)
         for marginal, scores in zip(marginals, other._masked_parts, strict=True):
             finite = torch.where(scores == NEGATIVE_INFINITY, 0, scores.double())
             expected = expected + (marginal * finite).flatten(1).sum(1)
-        log_partition = other._log_partition(tuple(part.double() for part in other._parts))
+        if log_partition is None:
+            log_partition = other._log_partition(tuple(part.double() for part in other._parts))
         value = torch.where(exists, log_partition - expected, 0)
         value = torch.where(exists & self._leaves_support(other), float("inf"), value)
         return torch.where(self._shift.isnan(), float("nan"), value)

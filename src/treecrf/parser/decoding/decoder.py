@@ -1,25 +1,30 @@
-"""From scores to trees: MBR, Viterbi and spanning trees, with labels and probabilities."""
+"""From scores to trees: MBR, Viterbi and spanning trees, with relations and probabilities."""
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from treecrf.ops.projective import factored
 from treecrf.parser.batching.batch import Batch
 from treecrf.parser.batching.memory import FACTORED_CELLS
 from treecrf.parser.config import Config
-from treecrf.parser.decoding.entropy import tree_entropies
+from treecrf.parser.decoding.long import LongTreeCRF
 from treecrf.parser.decoding.mbr import has_tree, is_projective_tree, mbr_heads
+from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.errors import ParserError
 from treecrf.parser.network.loss import TreeCRF, distribution, masked_heads, tempered
-from treecrf.parser.network.scorer import Network, Roles
-from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF
+from treecrf.parser.network.scorer import Network
+from treecrf.struct import NonProjectiveTreeCRF
 
-__all__ = ["Decoded", "NoAllowedTreeError", "decode", "decode_best"]
+__all__ = ["LONGEST_ENTROPY", "Decoding", "NoAllowedTreeError", "decode"]
+
+LONGEST_ENTROPY = 150
+"""Words of a sentence that has an entropy of the second order, which takes the marginals of all
+siblings in double precision: of a longer one that takes longer than the rest of parsing it."""
 
 _IMPOSSIBLE = (
     "no tree has the heads that are to be kept (a cycle, or a second root under the single-root "
@@ -29,164 +34,6 @@ _FORBIDDEN = (
     "no tree is left without the heads that are forbidden, and with those that are to be kept; "
     "forbid fewer of them"
 )
-
-Array = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True, slots=True)
-class Decoded:
-    """The trees of a batch, on the host; `[batch, N]` with the root symbol at 0."""
-
-    heads: Array
-    relations: Array
-    upos: Array | None  # of a model that gives tags
-    probs: npt.NDArray[np.float64] | None  # of each head
-    log_probs: npt.NDArray[np.float64] | None  # [batch], of each tree
-    crossing: npt.NDArray[np.bool_] | None  # [batch], whether no projective tree was allowed
-    marginals: npt.NDArray[np.float32] | None = None  # [batch, N, N], where details are asked for
-    entropies: npt.NDArray[np.float64] | None = None  # [batch]; NaN where it takes too long
-
-
-@torch.inference_mode()
-def decode(
-    scorer: Network,
-    batch: Batch,
-    *,
-    config: Config,
-    allowed: Tensor | None = None,
-    probs: bool = False,
-    details: bool = False,
-) -> Decoded:
-    """The best trees of a batch by the configured decoder, among those that are allowed.
-
-    With `details`, which has `probs` in it, marginals and entropies come with them.
-    """
-    probs = probs or details
-    roles = scorer(batch)
-    arc_scores = scorer.arcs(roles, batch)
-    width = batch.grid[1]
-    if scorer.sibling_scores is not None and width**3 > FACTORED_CELLS:
-        return _decode_long(
-            scorer,
-            roles,
-            batch,
-            arc_scores,
-            config=config,
-            allowed=allowed,
-            probs=probs,
-            details=details,
-        )
-    siblings = scorer.siblings(roles, batch)
-    crf = distribution(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
-    heads = _best_heads(crf, arc_scores, config=config, allowed=allowed)
-    if probs and config.temperature != 1:  # the tree is chosen without it
-        arc_scores, siblings = tempered(arc_scores, siblings, config)
-        crf = distribution(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
-    crossing = None
-    if allowed is not None:
-        spanning = NonProjectiveTreeCRF(
-            arc_scores, batch.lengths, config.multiroot, allowed, validate=False
-        )
-        missing = heads[:, 0] < 0
-        heads = _or_spanning_trees(heads, spanning, batch)
-        crossing = missing.cpu().numpy()
-    head_probs = log_probs = None
-    if probs:
-        if config.loss == "local":
-            by_head = masked_heads(arc_scores, batch.lengths, allowed).softmax(2)
-        else:
-            by_head = crf.marginals
-        log_probs = crf.score(heads) - crf.log_partition
-        if (
-            isinstance(crf, NonProjectiveTreeCRF) != config.crossing
-        ):  # a tree may be none of its own
-            own = is_projective_tree(heads, batch.lengths, multiroot=config.multiroot)
-            log_probs = torch.where(own, log_probs, float("-inf"))
-        if crossing is not None and crossing.any():
-            if config.loss != "local":
-                by_head = torch.where(missing[:, None, None], spanning.marginals, by_head)
-            log_probs = torch.where(missing, spanning.log_prob(heads), log_probs)
-        head_probs = by_head.gather(2, heads.unsqueeze(2)).squeeze(2)
-    decoded = _decoded(scorer, roles, batch, heads, head_probs, log_probs, crossing)
-    if not details:
-        return decoded
-    entropies = tree_entropies(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
-    if crossing is not None and crossing.any():
-        entropies = torch.where(missing, spanning.entropy, entropies)
-    return _with_details(decoded, by_head, entropies)
-
-
-@torch.inference_mode()
-def decode_best(
-    scorer: Network,
-    batch: Batch,
-    k: int,
-    *,
-    config: Config,
-    allowed: Tensor | None = None,
-) -> list[Decoded]:
-    """The k best trees of each sentence, best first; a row whose heads are -1 has no more.
-
-    They are of the family that the model decodes, and where none of that is allowed they may cross.
-    """
-    roles = scorer(batch)
-    arc_scores, siblings = tempered(
-        scorer.arcs(roles, batch), scorer.siblings(roles, batch), config
-    )
-    crf = distribution(arc_scores, siblings, batch.lengths, config=config, allowed=allowed)
-    scores, heads = crf.topk(k)  # [batch, k], [batch, k, N]
-    log_probs = scores - crf.log_partition[:, None]
-    by_head = crf.marginals
-    if config.loss == "local":
-        by_head = masked_heads(arc_scores, batch.lengths, allowed).softmax(2)
-    crossing = None
-    if allowed is not None and bool((missing := heads[:, 0, 0] < 0).any()):
-        spanning = NonProjectiveTreeCRF(
-            arc_scores, batch.lengths, config.multiroot, allowed, validate=False
-        )
-        scores, others = spanning.topk(k)
-        heads = torch.where(missing[:, None, None], others, heads)
-        others_log_probs = scores - spanning.log_partition[:, None]
-        log_probs = torch.where(missing[:, None], others_log_probs, log_probs)
-        if config.loss != "local":
-            by_head = torch.where(missing[:, None, None], spanning.marginals, by_head)
-        crossing = missing.cpu().numpy()
-    ranked = []
-    most = int((heads[:, :, 0] >= 0).sum(1).max())  # however many more are asked for
-    for rank in range(most):
-        chosen = heads[:, rank]
-        probs = by_head.gather(2, chosen.clamp(min=0).unsqueeze(2)).squeeze(2)
-        ranked.append(_decoded(scorer, roles, batch, chosen, probs, log_probs[:, rank], crossing))
-    return ranked
-
-
-def _best_heads(
-    crf: TreeCRF, arc_scores: Tensor, *, config: Config, allowed: Tensor | None
-) -> Tensor:
-    """Heads `[batch, N]`; -1 in the rows of sentences that no tree of the family is allowed for."""
-    match config.resolved_decoder:
-        case "viterbi":
-            return crf.argmax
-        case "mbr":
-            return crf.mbr if isinstance(crf, NonProjectiveTreeCRF) else mbr_heads(crf, allowed)
-    # Sibling scores have no meaning for trees that cross, so CRFs give their marginals to MST.
-    gains = crf.marginals if config.learns_projective else arc_scores
-    spanning = NonProjectiveTreeCRF(gains, crf.lengths, config.multiroot, allowed, validate=False)
-    if not config.learns_projective:
-        return spanning.argmax
-    return torch.where(has_tree(crf)[:, None], spanning.argmax, -1)
-
-
-def _or_spanning_trees(heads: Tensor, spanning: NonProjectiveTreeCRF, batch: Batch) -> Tensor:
-    """The heads, and where there are none those of the best tree that may cross."""
-    missing = heads[:, 0] < 0
-    if not bool(missing.any()):
-        return heads
-    heads = torch.where(missing[:, None], spanning.argmax, heads)
-    impossible = (heads[:, 0] < 0).nonzero().flatten().tolist()
-    if impossible:
-        raise NoAllowedTreeError(int(batch.rows[impossible[0]]))
-    return heads
 
 
 class NoAllowedTreeError(ParserError):
@@ -201,85 +48,208 @@ class NoAllowedTreeError(ParserError):
         return ParserError(f"{where}: {_FORBIDDEN if forbidden else _IMPOSSIBLE}")
 
 
-def _decoded(
+@torch.inference_mode()
+def decode(
     scorer: Network,
-    roles: Roles,
     batch: Batch,
-    heads: Tensor,
-    probs: Tensor | None,
-    log_probs: Tensor | None,
-    crossing: npt.NDArray[np.bool_] | None,
-) -> Decoded:
-    labels = scorer.labels(roles, batch, heads).argmax(1)
-    tag_scores = scorer.tags(roles)
-    return Decoded(
-        heads=heads.cpu().numpy(),
-        relations=batch.unpack(labels.unsqueeze(1)).squeeze(2).cpu().numpy(),
-        upos=None
-        if tag_scores is None
-        else batch.unpack(tag_scores.argmax(1, keepdim=True)).squeeze(2).cpu().numpy(),
-        probs=None if probs is None else probs.double().cpu().numpy(),
-        log_probs=None if log_probs is None else log_probs.double().cpu().numpy(),
-        crossing=crossing,
-    )
-
-
-def _decode_long(
-    scorer: Network,
-    roles: Roles,
-    batch: Batch,
-    arc_scores: Tensor,
     *,
     config: Config,
-    allowed: Tensor | None,
-    probs: bool,
-    details: bool,
-) -> Decoded:
-    """The tree of one sentence whose sibling scores would not fit in memory all at once."""
-    arcs = masked_heads(arc_scores, batch.lengths, allowed)[0]
-    pairs, dependents = (factor[0] for factor in scorer.sibling_factors(roles, batch))
-    multiroot = config.multiroot
-    log_partition, marginals = factored.marginals(arcs, pairs, dependents, multiroot=multiroot)
-    by_head = marginals.unsqueeze(0)
-    match config.resolved_decoder:
-        case "viterbi":
-            heads = factored.argmax(arcs, pairs, dependents, multiroot=multiroot).unsqueeze(0)
-        case decoder:
-            family = ProjectiveTreeCRF if decoder == "mbr" else NonProjectiveTreeCRF
-            heads = family(by_head, batch.lengths, multiroot, allowed, validate=False).argmax
-    if probs and config.temperature != 1:
-        arcs, pairs = arcs / config.temperature, pairs / config.temperature
-        arc_scores = arc_scores / config.temperature
-        log_partition, marginals = factored.marginals(arcs, pairs, dependents, multiroot=multiroot)
-        by_head = marginals.unsqueeze(0)
-    missing = (log_partition == float("-inf")).reshape(1)
-    if bool(missing):
-        spanning = NonProjectiveTreeCRF(
-            arc_scores, batch.lengths, multiroot, allowed, validate=False
+    allowed: Tensor | None = None,
+    probs: bool = False,
+    details: bool = False,
+) -> Trees:
+    """The best trees of a batch; see `Decoding.best`."""
+    return Decoding(scorer, batch, config=config, allowed=allowed).best(
+        probs=probs, details=details
+    )
+
+
+class Decoding:
+    """A batch whose scores are known, and the trees that they choose among those allowed.
+
+    Where no tree of the family that the model decodes is allowed for a sentence, spanning trees
+    take its place: any tree, by the scores of arcs alone. Use it in inference mode.
+    """
+
+    def __init__(
+        self, scorer: Network, batch: Batch, *, config: Config, allowed: Tensor | None = None
+    ) -> None:
+        self.scorer = scorer
+        self.batch = batch
+        self.config = config
+        self.allowed = allowed
+        self.roles = scorer(batch)
+        self.arcs = scorer.arcs(self.roles, batch)
+        self.is_long = scorer.sibling_scores is not None and batch.grid[1] ** 3 > FACTORED_CELLS
+        self._missing: Tensor | None = None  # [batch], the sentences that spanning trees are for
+
+    def best(self, *, probs: bool = False, details: bool = False) -> Trees:
+        """The best trees by the configured decoder, which chooses without the temperature.
+
+        With `details`, which has `probs` in it, marginals and entropies come with them.
+        """
+        # First of all: the pass that gives entropies gives marginals too.
+        entropies = self._entropies() if details else None
+        heads = self._best_heads()
+        self._find_missing(heads)
+        heads = self._or_spanning(heads, lambda spanning: spanning.argmax)
+        if not (probs or details):
+            return self._trees(heads)
+        crf = self._calibrated
+        log_probs = crf.score(heads) - crf.log_partition
+        if isinstance(crf, NonProjectiveTreeCRF) != self.config.crossing:
+            # A tree may be none of the distribution's own.
+            own = is_projective_tree(heads, crf.lengths, multiroot=crf.multiroot)
+            log_probs = torch.where(own, log_probs, -math.inf)
+        log_probs = self._or_spanning(log_probs, lambda spanning: spanning.log_prob(heads))
+        if entropies is not None:
+            entropies = self._or_spanning(entropies, lambda spanning: spanning.entropy)
+        return self._trees(heads, log_probs=log_probs, entropies=entropies)
+
+    def list_best(self, k: int) -> Trees:
+        """The k best trees of a batch of one sentence, best first; fewer where there are fewer."""
+        crf: TreeCRF
+        if isinstance(self._calibrated, LongTreeCRF):
+            crf = self._short(self.config.temperature)
+        else:
+            crf = self._calibrated
+        scores, heads = crf.topk(k)  # [1, k], [1, k, N]
+        self._find_missing(heads[:, 0])
+        if self._missing is not None:
+            crf = self._spanning
+            scores, heads = crf.topk(k)
+        count = int((heads[0, :, 0] >= 0).sum())  # however many more are asked for
+        return self._trees(heads[0, :count], log_probs=scores[0, :count] - crf.log_partition)
+
+    @cached_property
+    def _calibrated(self) -> TreeCRF | LongTreeCRF:
+        """The distribution that probabilities are of."""
+        return self._crf(self.config.temperature)
+
+    @cached_property
+    def _plain(self) -> TreeCRF | LongTreeCRF:
+        """The distribution that trees are chosen by."""
+        return self._calibrated if self.config.temperature == 1 else self._crf(1.0)
+
+    @cached_property
+    def _spanning(self) -> NonProjectiveTreeCRF:
+        """The distribution over all trees, crossing or not."""
+        arcs = self.arcs / self.config.temperature
+        return self._nonprojective(arcs)
+
+    @cached_property
+    def _siblings(self) -> Tensor | None:
+        return self.scorer.siblings(self.roles, self.batch)
+
+    def _crf(self, temperature: float) -> TreeCRF | LongTreeCRF:
+        return self._long(temperature) if self.is_long else self._short(temperature)
+
+    def _short(self, temperature: float) -> TreeCRF:
+        scores = tempered(self.arcs, self._siblings, temperature)
+        lengths = self.batch.lengths
+        return distribution(*scores, lengths, config=self.config, allowed=self.allowed)
+
+    def _long(self, temperature: float) -> LongTreeCRF:
+        pairs, dependents = self.scorer.sibling_factors(self.roles, self.batch)
+        lengths = self.batch.lengths
+        arcs = masked_heads(self.arcs / temperature, lengths, self.allowed)
+        pairs = pairs / temperature
+        return LongTreeCRF(arcs, pairs, dependents, lengths, multiroot=self.config.multiroot)
+
+    def _nonprojective(self, arcs: Tensor) -> NonProjectiveTreeCRF:
+        return NonProjectiveTreeCRF(
+            arcs, self.batch.lengths, self.config.multiroot, self.allowed, validate=False
         )
-        heads = _or_spanning_trees(torch.full_like(heads, -1), spanning, batch)
-        by_head, log_probs = spanning.marginals, spanning.log_prob(heads)
-    else:
-        score = factored.score(arcs, pairs, dependents, heads[0])
-        own = is_projective_tree(heads, batch.lengths, multiroot=multiroot)
-        log_probs = torch.where(own, score - log_partition, float("-inf"))
-    head_probs = by_head.gather(2, heads.unsqueeze(2)).squeeze(2)
-    decoded = _decoded(
-        scorer,
-        roles,
-        batch,
-        heads,
-        head_probs if probs else None,
-        log_probs if probs else None,
-        missing.cpu().numpy(),
-    )
-    # The entropy would take the marginals of siblings, of which there are too many.
-    return _with_details(decoded, by_head, log_probs * math.nan) if details else decoded
 
+    def _best_heads(self) -> Tensor:
+        """Heads `[batch, N]`; -1 in the rows of sentences that have no tree of the family."""
+        crf = self._plain
+        match self.config.resolved_decoder:
+            case "viterbi":
+                return crf.argmax
+            case "mbr" if isinstance(crf, NonProjectiveTreeCRF):
+                return crf.mbr
+            case "mbr":
+                return mbr_heads(crf, self.allowed)
+        if not self.config.learns_projective:
+            return self._nonprojective(self.arcs).argmax
+        # Sibling scores have no meaning for trees that cross, so MST is given marginals.
+        return torch.where(has_tree(crf)[:, None], self._nonprojective(crf.marginals).argmax, -1)
 
-def _with_details(decoded: Decoded, marginals: Tensor, entropies: Tensor) -> Decoded:
-    return replace(
-        decoded,
-        marginals=marginals.float().cpu().numpy(),
-        entropies=entropies.double().cpu().numpy(),
-    )
+    def _find_missing(self, heads: Tensor) -> None:
+        """Find the sentences that have no tree among these heads, which spanning trees are for."""
+        missing = heads[:, 0] < 0
+        if self.allowed is None or not bool(missing.any()):
+            return
+        self._missing = missing
+        impossible = (missing & (self._spanning.argmax[:, 0] < 0)).nonzero().flatten().tolist()
+        if impossible:
+            raise NoAllowedTreeError(int(self.batch.rows[impossible[0]]))
+
+    def _or_spanning(self, own: Tensor, of: Callable[[NonProjectiveTreeCRF], Tensor]) -> Tensor:
+        """`own`, and in the rows of sentences without a tree of the family that of `_spanning`."""
+        if self._missing is None:
+            return own
+        missing = self._missing.view(-1, *[1] * (own.dim() - 1))
+        return torch.where(missing, of(self._spanning).to(own.dtype), own)
+
+    def _entropies(self) -> Tensor:
+        """Entropies `[batch]`; NaN of all where a sentence of the second order is too long."""
+        if self.scorer.sibling_scores is not None and self.batch.grid[1] > LONGEST_ENTROPY + 1:
+            return self.arcs.new_full(self.batch.lengths.shape, math.nan)
+        return self._calibrated.entropy
+
+    def _marginals(self) -> Tensor:
+        """The probability of each head, `[batch, dependent, head]`."""
+        if self.config.loss == "local":
+            arcs = self.arcs / self.config.temperature
+            return masked_heads(arcs, self.batch.lengths, self.allowed).softmax(2)
+        return self._or_spanning(self._calibrated.marginals, lambda spanning: spanning.marginals)
+
+    def _trees(
+        self, heads: Tensor, *, log_probs: Tensor | None = None, entropies: Tensor | None = None
+    ) -> Trees:
+        """Trees with heads `[tree, N]`: one for each sentence, or several for the only one."""
+        batch, tags = self.batch, self.scorer.tags(self.roles)
+        sentences = batch.grid[0]
+        relations = [
+            self.scorer.labels(self.roles, batch, some).argmax(1, keepdim=True)
+            for some in heads.split(sentences)
+        ]
+        columns = [heads, torch.cat([batch.unpack(some).squeeze(2) for some in relations])]
+        if tags is not None:
+            best = batch.unpack(tags.argmax(1, keepdim=True)).squeeze(2)
+            columns.append(best.expand_as(heads))
+        steps = batch.batch_sizes.numpy()  # [step], how many sentences have a token there
+        inside = np.tile(np.arange(sentences)[:, None] < steps, (len(heads) // sentences, 1))
+        tokens = torch.stack(columns).cpu().numpy()[:, inside]  # [column, token]
+        missing = np.zeros(len(heads), bool)
+        if self._missing is not None:
+            missing |= self._missing.cpu().numpy()
+        trees = Trees(
+            lengths=inside.sum(1) - 1,
+            heads=tokens[0],
+            relations=tokens[1],
+            upos=None if tags is None else tokens[2],
+            crossing=missing,
+        )
+        if log_probs is None:
+            return trees
+        by_head = self._marginals()
+        probs = by_head.expand(len(heads), -1, -1).gather(2, heads.unsqueeze(2)).squeeze(2)
+        trees = replace(
+            trees,
+            probs=probs.double().cpu().numpy()[inside],
+            log_probs=log_probs.double().cpu().numpy(),
+        )
+        if entropies is None:
+            return trees
+        marginals = by_head.float().cpu().numpy()
+        return replace(
+            trees,
+            entropies=entropies.double().cpu().numpy(),
+            marginals=[
+                marginals[row, : length + 1, : length + 1]
+                for row, length in enumerate(trees.lengths.tolist())
+            ],
+        )

@@ -5,13 +5,14 @@ import math
 import torch
 from torch import Tensor
 
+from treecrf.parser.decoding.long import LongTreeCRF
 from treecrf.parser.network.loss import TreeCRF
 from treecrf.struct import ProjectiveTreeCRF
 
 __all__ = ["has_tree", "is_projective_tree", "mbr_heads"]
 
 
-def mbr_heads(crf: TreeCRF, allowed: Tensor | None = None) -> Tensor:
+def mbr_heads(crf: TreeCRF | LongTreeCRF, allowed: Tensor | None = None) -> Tensor:
     """`crf.mbr`, with chart decoding only for sentences whose most probable heads are no tree."""
     marginals = crf.marginals
     token = torch.arange(marginals.shape[1], device=marginals.device)
@@ -30,7 +31,7 @@ def mbr_heads(crf: TreeCRF, allowed: Tensor | None = None) -> Tensor:
     return heads
 
 
-def has_tree(crf: TreeCRF) -> Tensor:
+def has_tree(crf: TreeCRF | LongTreeCRF) -> Tensor:
     """Whether some tree of the family is allowed, `[batch]`; without one marginals mean nothing."""
     return crf.log_partition > float("-inf")
 

@@ -1,35 +1,74 @@
-"""Trees as the user sees them, from the numbers that decoding gives: names and restored arcs."""
+"""Trees of many sentences as arrays: what decoding gives, and what sentences are made from."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from treecrf.parser.config import Config
-from treecrf.parser.vocab import Vocabulary
-from treecrf.treebank.pseudoprojective import is_lifted, restore
+import numpy as np
+import numpy.typing as npt
 
-__all__ = ["TreeNamer"]
+from treecrf.parser.batching.distinct import Integers
+
+__all__ = ["Trees"]
+
+Numbers = npt.NDArray[np.float64]
+
+_BY_TOKEN = ("heads", "relations", "upos", "probs")
+_BY_SENTENCE = ("lengths", "log_probs", "crossing", "entropies")
 
 
-class TreeNamer:
-    """Turns decoded numbers into heads and relations, lifted arcs put back."""
+@dataclass(frozen=True, slots=True)
+class Trees:
+    """Trees of sentences, one after the other; a root symbol stands before the first word of each.
 
-    def __init__(self, vocabulary: Vocabulary, config: Config) -> None:
-        self.encoding = config.encoding
-        self.relations = vocabulary.relations
-        self.marked: set[int] = set()
-        self.plain = list(self.relations)
-        if config.pseudo:
-            self.marked = {
-                number for number, label in enumerate(self.relations) if is_lifted([label])
-            }
-            # Without marks there may still be escapes to undo.
-            self.plain = [restore([0], [label])[1][0] for label in self.relations]
+    None stands for what was not asked for, or what the model does not give.
+    """
 
-    def name(
-        self, heads: Sequence[int], relations: Sequence[int], *, held: Collection[int] = ()
-    ) -> tuple[list[int], list[str]]:
-        """Heads and relations, one item a word; the words that are held keep their heads."""
-        if self.marked.isdisjoint(relations):
-            plain = self.plain
-            return list(heads), [plain[number] for number in relations]
-        labels = [self.relations[number] for number in relations]
-        return restore(heads, labels, encoding=self.encoding, fixed=held)
+    lengths: Integers  # [sentence], in words
+    heads: Integers  # [token]; -1 where there is no tree
+    relations: Integers  # [token]
+    upos: Integers | None = None  # [token]
+    probs: Numbers | None = None  # [token], of each head
+    log_probs: Numbers | None = None  # [sentence]; -inf where the distribution has no such tree
+    crossing: npt.NDArray[np.bool_] | None = None  # [sentence], whether no projective tree fits
+    entropies: Numbers | None = None  # [sentence], in nats; NaN where it takes too long
+    marginals: list[npt.NDArray[np.float32]] | None = None  # of each sentence, [dependent, head]
+    best: "list[Trees | None] | None" = None  # of each sentence that has a list, its best trees
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    @property
+    def starts(self) -> Integers:
+        """The place of each root symbol among the tokens, `[sentence]`."""
+        return np.cumsum(self.lengths + 1) - (self.lengths + 1)
+
+    @classmethod
+    def joined(cls, parts: "Sequence[tuple[Integers, Trees]]") -> "Trees":
+        """All trees of several batches, by the numbers of their sentences, which are in no order.
+
+        A batch is its sentences' numbers and their trees.
+        """
+        if not parts:
+            none = np.zeros(0, np.int64)
+            return cls(none, none, none)
+        rows = np.concatenate([rows for rows, _ in parts])
+        order = np.argsort(rows)
+        found = [trees for _, trees in parts]
+        if len(found) == 1 and np.array_equal(rows, order):
+            return found[0]
+        sizes = np.concatenate([trees.lengths for trees in found]) + 1
+        starts = np.cumsum(sizes) - sizes
+        sizes = sizes[order]
+        moved = starts[order] - (np.cumsum(sizes) - sizes)
+        tokens = np.repeat(moved, sizes) + np.arange(int(sizes.sum()))
+        values: dict[str, Any] = {}
+        for names, places in ((_BY_TOKEN, tokens), (_BY_SENTENCE, order)):
+            for name in names:
+                if getattr(found[0], name) is not None:
+                    values[name] = np.concatenate([getattr(trees, name) for trees in found])[places]
+        for name in ("marginals", "best"):
+            if getattr(found[0], name) is not None:
+                every = [item for trees in found for item in getattr(trees, name)]
+                values[name] = [every[place] for place in order]
+        return cls(**values)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import IO, TYPE_CHECKING, cast
 
-from treecrf.parser.decoding.assigning import RANK
+from treecrf.parser.decoding.sentences import RANK
 from treecrf.parser.errors import ParserError
 from treecrf.parser.options import Decoder, InputKind
 from treecrf.treebank import Sentence

@@ -11,7 +11,8 @@ from treecrf.parser.batching.encoding import EncodedSentences, check_tags, encod
 from treecrf.parser.batching.memory import LONG
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import FREE, Constraints, kept_from
-from treecrf.parser.decoding.assigning import Assigner, TreeArrays
+from treecrf.parser.decoding.sentences import TreeNamer
+from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.errors import ParserError
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.characters import Joins
@@ -74,12 +75,12 @@ class _Worker:
 
     def __init__(self, job: FileJob) -> None:
         self.job = job
-        self.assigner = Assigner(job.vocabulary, job.config)
+        self.namer = TreeNamer(job.vocabulary, job.config)
         self.waiting: dict[int, tuple[list[Sentence], list[Constraints]]] = {}
 
-    def answer(self, number: int, message: Piece | ScoredText | TreeArrays) -> object:
+    def answer(self, number: int, message: Piece | ScoredText | Trees) -> object:
         try:
-            if isinstance(message, TreeArrays):
+            if isinstance(message, Trees):
                 return self.write(number, message)
             return self.read(number, message)
         except (TreebankError, ParserError) as error:
@@ -115,9 +116,9 @@ class _Worker:
             sentence.line += piece.lines_before
         return sentences
 
-    def write(self, number: int, trees: TreeArrays) -> str:
+    def write(self, number: int, trees: Trees) -> str:
         sentences, limits = self.waiting.pop(number)
-        parsed = self.assigner.assign(sentences, limits, trees)
+        parsed = self.namer.with_trees(sentences, limits, trees)
         if self.job.write_probs:
             parsed = [with_written_probs(sentence) for sentence in parsed]
         return "".join([sentence.to_conllu() for sentence in parsed])

@@ -46,13 +46,13 @@ def distribution(
 
 
 def tempered(
-    arc_scores: Tensor, sibling_scores: Tensor | None, config: Config
+    arc_scores: Tensor, sibling_scores: Tensor | None, temperature: float
 ) -> tuple[Tensor, Tensor | None]:
-    """The scores whose probabilities are as sure as they should be."""
-    if config.temperature == 1:
+    """The scores divided by a temperature, which makes probabilities less sure, or more."""
+    if temperature == 1:
         return arc_scores, sibling_scores
-    siblings = None if sibling_scores is None else sibling_scores / config.temperature
-    return arc_scores / config.temperature, siblings
+    siblings = None if sibling_scores is None else sibling_scores / temperature
+    return arc_scores / temperature, siblings
 
 
 def training_loss(

@@ -76,12 +76,10 @@ def fit_temperature(parser: Parser, sentences: Iterable[Sentence]) -> Fit:
     @torch.inference_mode()
     def cost(temperature: float) -> float:
         total = 0.0
-        heated = config.changed({"temperature": temperature})
         for batch, roles, fits in parts:
             assert batch.heads is not None
-            arcs, siblings = tempered(
-                parser.scorer.arcs(roles, batch), parser.scorer.siblings(roles, batch), heated
-            )
+            arcs, siblings = parser.scorer.arcs(roles, batch), parser.scorer.siblings(roles, batch)
+            arcs, siblings = tempered(arcs, siblings, temperature)
             if config.loss == "local":
                 by_head = masked_heads(arcs, batch.lengths).softmax(2)
             else:

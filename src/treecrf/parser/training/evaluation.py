@@ -10,7 +10,7 @@ from treecrf.parser.batching.batch import cut_batches, make_batch
 from treecrf.parser.batching.encoding import encode
 from treecrf.parser.config import Config
 from treecrf.parser.decoding.decoder import decode
-from treecrf.parser.decoding.trees import TreeNamer
+from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.errors import ParserError
 from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.training.ranks import ALONE, Ranks
@@ -68,12 +68,12 @@ class DevSet:
         scorer.eval()
         right_heads = right = 0
         for batch in self.batches:
-            decoded = decode(scorer, batch, config=self.config)
-            for place, row in enumerate(batch.rows.tolist()):
+            trees = decode(scorer, batch, config=self.config)
+            for start, row in zip(trees.starts.tolist(), batch.rows.tolist(), strict=True):
                 gold_heads, gold_relations = self.gold[row]
-                words = slice(1, len(gold_heads) + 1)
+                words = slice(start + 1, start + len(gold_heads) + 1)
                 heads, relations = self.namer.name(
-                    decoded.heads[place, words].tolist(), decoded.relations[place, words].tolist()
+                    trees.heads[words].tolist(), trees.relations[words].tolist()
                 )
                 for gold, head, gold_relation, relation in zip(
                     gold_heads, heads, gold_relations, relations, strict=True

@@ -6,19 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from treecrf.parser.decoding.analysis import Analysis
-from treecrf.serve.queue.jobs import Task, TaskResult
+from treecrf.parser.decoding.sentences import Analysis
+from treecrf.serve.queue.jobs import Task
 
 __all__ = ["render_json"]
 
 _DIGITS = 6
 
 
-def render_json(task: Task, outcome: TaskResult, *, alternatives: int, marginals: bool) -> str:
+def render_json(task: Task, analysis: Analysis, *, alternatives: int, marginals: bool) -> str:
     """A sentence of a ParseResponse."""
-    analysis = outcome.analysis
-    assert analysis is not None
-    sentence = outcome.sentence
+    sentence = analysis.sentence
+    assert analysis.marginals is not None
     value: dict[str, Any] = {
         "text": sentence.text if sentence.comments else " ".join(sentence.forms),
         "tokens": _tokens(task, analysis, alternatives),
@@ -30,7 +29,7 @@ def render_json(task: Task, outcome: TaskResult, *, alternatives: int, marginals
     if task.topk:
         value["best"] = [
             {"heads": tree.heads, "deprels": tree.deprels, "log_prob": _finite(log_prob)}
-            for tree, log_prob in outcome.best
+            for tree, log_prob in analysis.best
         ]
     value["conllu"] = sentence.to_conllu()
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
@@ -68,6 +67,7 @@ def _tokens(task: Task, analysis: Analysis, alternatives: int) -> list[dict[str,
 
 def _likely_heads(analysis: Analysis, count: int) -> list[list[dict[str, float]]]:
     """The most probable heads of each word, best first; those that round to nothing are none."""
+    assert analysis.marginals is not None
     probs = np.round(analysis.marginals[1:].astype(np.float64), _DIGITS)
     words = len(probs)
     probs[np.arange(words), np.arange(1, words + 1)] = 0  # of `local`, which may choose itself

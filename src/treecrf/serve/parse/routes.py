@@ -8,6 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
+from treecrf.parser.decoding.sentences import Analysis
 from treecrf.serve.checks import (
     Given,
     check_lengths,
@@ -26,7 +27,7 @@ from treecrf.serve.parse.schemas import (
     ParseRequest,
     ParseResponse,
 )
-from treecrf.serve.queue.jobs import Job, Pieces, Task, TaskResult, counted_words
+from treecrf.serve.queue.jobs import Job, Pieces, Task, counted_words
 from treecrf.serve.queue.scheduler import Batcher
 from treecrf.serve.registry import Registry
 from treecrf.treebank import Sentence
@@ -99,7 +100,7 @@ def parse_job(
     heads: Given[int] | None,
     relations: Given[str] | None,
     topk: int,
-    render: Callable[[Task, TaskResult], str],
+    render: Callable[[Task, Analysis], str],
 ) -> Job:
     """The job that parses under constraints; `topk` is 0 where no list of trees is wanted."""
 

@@ -4,9 +4,8 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 
 from treecrf.parser import Parser
-from treecrf.parser.decoding.analysis import Analysis
-from treecrf.parser.decoding.trees import TreeNamer
-from treecrf.serve.queue.jobs import Task, TaskResult
+from treecrf.parser.decoding.sentences import Analysis, TreeNamer
+from treecrf.serve.queue.jobs import Task
 from treecrf.treebank import Sentence, Token, read_tokens
 
 __all__ = ["Engine"]
@@ -79,25 +78,24 @@ class Engine:
             yield None
         yield from assembly.finish()
 
-    def parse(self, tasks: Sequence[Task]) -> list[TaskResult]:
-        """The result of each task."""
+    def parse(self, tasks: Sequence[Task]) -> list[Analysis]:
+        """The result of each task; one without details has its sentence alone."""
         detailed = [task for task in tasks if task.details]
         plain = [task.sentence for task in tasks if task.parse and not task.details]
-        sentences = [task.sentence for task in detailed]
-        analyses = iter(self.parser.analyse(sentences, [task.constraints for task in detailed]))
+        analyses = iter(
+            self.parser.analyse(
+                [task.sentence for task in detailed],
+                [task.constraints for task in detailed],
+                topk=[task.topk for task in detailed],
+            )
+        )
         parsed = iter(self.parser.parse_tokens(plain, probs=False))
         return [
-            self._detailed(task, next(analyses))
+            next(analyses)
             if task.details
-            else TaskResult(next(parsed) if task.parse else task.sentence)
+            else Analysis(next(parsed) if task.parse else task.sentence)
             for task in tasks
         ]
-
-    def _detailed(self, task: Task, analysis: Analysis) -> TaskResult:
-        if not task.topk:
-            return TaskResult(analysis.sentence, analysis)
-        best = self.parser.rank(task.sentence, task.constraints, k=task.topk)
-        return TaskResult(analysis.sentence, analysis, best)
 
 
 def _is_blank(text: str) -> bool:

@@ -10,10 +10,10 @@ from functools import cached_property
 from typing import TypeAlias
 
 from treecrf.parser.constraints import FREE, Constraints
-from treecrf.parser.decoding.analysis import Analysis
+from treecrf.parser.decoding.sentences import Analysis
 from treecrf.treebank import Sentence
 
-__all__ = ["Job", "Pieces", "Plan", "Task", "TaskResult", "counted_words", "estimated_words"]
+__all__ = ["Job", "Pieces", "Plan", "Task", "counted_words", "estimated_words"]
 
 # With the space, as in English. Where words are shorter, as in Chinese, it is too few of them: they
 # are counted again when the text is cut.
@@ -49,17 +49,6 @@ class Task:
         return counted_words(self.sentence)
 
 
-@dataclass(frozen=True, slots=True)
-class TaskResult:
-    """The result of a task."""
-
-    sentence: Sentence
-    analysis: Analysis | None = None
-    """Where details were asked for."""
-    best: Sequence[tuple[Sentence, float]] = ()
-    """Where a list was asked for: trees with their log-probabilities."""
-
-
 Pieces: TypeAlias = Iterable[Iterable[Sentence | None]]
 """The sentences of each text of a job; those of a long one are cut as they are asked for, and None
 comes after each step of that, so that others have their turn though there is no sentence yet."""
@@ -82,7 +71,7 @@ class Job:
         texts: Sequence[str] = (),
         sentences: Sequence[Sentence] = (),
         plan: Plan,
-        render: Callable[[Task, TaskResult], str],
+        render: Callable[[Task, Analysis], str],
         topk: int = 0,
     ) -> None:
         self.texts = texts

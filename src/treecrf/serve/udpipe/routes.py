@@ -12,12 +12,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 import treecrf
+from treecrf.parser.decoding.sentences import Analysis
 from treecrf.serve.checks import check_lengths, check_size
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
 from treecrf.serve.origins import check_page
 from treecrf.serve.parse.routes import answer_json
-from treecrf.serve.queue.jobs import Job, Pieces, Task, TaskResult, counted_words
+from treecrf.serve.queue.jobs import Job, Pieces, Task, counted_words
 from treecrf.serve.queue.scheduler import Batcher
 from treecrf.serve.registry import Registry
 from treecrf.serve.udpipe.conversion import (
@@ -243,7 +244,7 @@ class _Work:
             about = [f"# generator = treecrf {version}", f"# treecrf_model = {name}", "# newdoc"]
             sentence.comments[:0] = about
 
-    def render(self, task: Task, outcome: TaskResult) -> str:
+    def render(self, task: Task, outcome: Analysis) -> str:
         """A sentence as a part of a JSON string; columns that nobody asked for are as they came."""
         given, parsed = task.sentence, outcome.sentence
         if not self.parses:

@@ -1,0 +1,137 @@
+"""Sentences with the trees that were decoded for them; needs no torch."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from math import nan
+
+import numpy as np
+import numpy.typing as npt
+
+from treecrf.parser.config import Config
+from treecrf.parser.constraints import Constraints
+from treecrf.parser.decoding.trees import Trees
+from treecrf.parser.vocab import Vocabulary
+from treecrf.treebank import Sentence
+from treecrf.treebank.probs import without_probs
+from treecrf.treebank.pseudoprojective import is_lifted, restore
+
+__all__ = ["RANK", "Analysis", "TreeNamer"]
+
+# Comments about a tree.
+_LOG_PROB = "# log_prob = "
+RANK = "# rank = "
+_CROSSING = "# decoder = mst (no projective tree has the heads that were kept)"
+_OWN_COMMENTS = (_LOG_PROB, RANK, _CROSSING)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A sentence with its tree, and what the model knows of it, as far as that was asked for."""
+
+    sentence: Sentence
+    log_prob: float = nan
+    """Of the tree; -inf where it crosses and the distribution has no such trees."""
+    entropy: float = nan
+    """Of the distribution over trees, in nats; NaN of long sentences."""
+    marginals: npt.NDArray[np.float32] | None = None
+    """The probability of each arc, `[dependent, head]` with the root symbol at 0."""
+    best: Sequence[tuple[Sentence, float]] = ()
+    """The k best trees with their log-probabilities, best first."""
+
+
+class TreeNamer:
+    """Gives sentences their trees: names for numbers, and lifted arcs put back."""
+
+    def __init__(self, vocabulary: Vocabulary, config: Config) -> None:
+        self.encoding = config.encoding
+        self.relations = vocabulary.relations
+        self.upos = vocabulary.upos
+        self.marked: set[int] = set()
+        self.plain = list(self.relations)
+        if config.pseudo:
+            self.marked = {
+                number for number, relation in enumerate(self.relations) if is_lifted([relation])
+            }
+            # Without marks there may still be escapes to undo.
+            self.plain = [restore([0], [relation])[1][0] for relation in self.relations]
+
+    def name(
+        self, heads: Sequence[int], relations: Sequence[int], *, fixed: Collection[int] = ()
+    ) -> tuple[list[int], list[str]]:
+        """Heads and relations, one item a word; the words that are `fixed` keep their heads."""
+        if self.marked.isdisjoint(relations):
+            plain = self.plain
+            return list(heads), [plain[number] for number in relations]
+        marked = [self.relations[number] for number in relations]
+        return restore(heads, marked, encoding=self.encoding, fixed=fixed)
+
+    def with_trees(
+        self, sentences: Sequence[Sentence], constraints: Sequence[Constraints], trees: Trees
+    ) -> list[Sentence]:
+        """The sentences with these trees; heads and relations under constraints stay."""
+        # Whole lists at once: a slice of a list is cheaper than one of an array.
+        heads, relations = trees.heads.tolist(), trees.relations.tolist()
+        probs = None if trees.probs is None else trees.probs.tolist()
+        tags = None if trees.upos is None else trees.upos.tolist()
+        parsed = []
+        first = 1
+        for number, (sentence, constraint) in enumerate(zip(sentences, constraints, strict=True)):
+            words = slice(first, first + len(sentence))
+            first = words.stop + 1
+            named_heads, deprels = self.name(
+                heads[words],
+                relations[words],
+                # Put back, an arc might be a forbidden one.
+                fixed={*constraint.held, *constraint.forbidden},
+            )
+            for word, relation in constraint.labels.items():
+                deprels[word - 1] = relation
+            tree = sentence.with_tree(
+                named_heads,
+                deprels,
+                probs=None if probs is None else probs[words],
+                misc=without_probs(sentence),  # those of a tree that it had before
+                upos=None if tags is None else [self.upos[tag] for tag in tags[words]],
+            )
+            tree.comments = [
+                comment for comment in tree.comments if not comment.startswith(_OWN_COMMENTS)
+            ]
+            if trees.log_probs is not None:
+                log_prob = round(float(trees.log_probs[number]), 4) + 0.0  # not -0.0
+                tree.comments.append(f"{_LOG_PROB}{log_prob:.4f}")
+            if trees.crossing is not None and trees.crossing[number]:
+                tree.comments.append(_CROSSING)
+            parsed.append(tree)
+        return parsed
+
+    def ranked(
+        self, sentence: Sentence, constraints: Constraints, trees: Trees
+    ) -> list[tuple[Sentence, float]]:
+        """A sentence with each of its best trees, and their log-probabilities."""
+        assert trees.log_probs is not None
+        count = len(trees)
+        named = self.with_trees([sentence] * count, [constraints] * count, trees)
+        return list(zip(named, trees.log_probs.tolist(), strict=True))
+
+    def analyses(
+        self, sentences: Sequence[Sentence], constraints: Sequence[Constraints], trees: Trees
+    ) -> list[Analysis]:
+        """The sentences with their trees, which were decoded with details."""
+        found = []
+        for number, sentence in enumerate(self.with_trees(sentences, constraints, trees)):
+            assert trees.log_probs is not None
+            assert trees.entropies is not None
+            assert trees.marginals is not None
+            best = None if trees.best is None else trees.best[number]
+            found.append(
+                Analysis(
+                    sentence,
+                    log_prob=float(trees.log_probs[number]),
+                    entropy=float(trees.entropies[number]),
+                    marginals=trees.marginals[number],
+                    best=()
+                    if best is None
+                    else self.ranked(sentences[number], constraints[number], best),
+                )
+            )
+        return found
