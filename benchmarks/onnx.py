@@ -38,7 +38,7 @@ def main() -> None:
         model = arguments.model or _train(folder, arguments.config)
         graph, difference = export_onnx(model, graph=folder / "model.onnx")
         parsers = {
-            "torch": treecrf.load(model, device="cpu", products="float32"),
+            "torch": treecrf.load(model, device="cpu", precision="float32"),
             "onnx": load_onnx(model, graph=graph),
         }
         size = graph.stat().st_size

@@ -68,14 +68,14 @@ def main() -> None:
                 speed = training_speed(model, sized, corpus, arguments)
                 rows.append(Row(_training(tokens), "sentences/s", speed))
                 print(f"  {speed:,.0f} sentences/s", file=sys.stderr, flush=True)
-        parser = load(model, device=arguments.device, products="float32")
+        parser = load(model, device=arguments.device, precision="float32")
         copies = repeated(corpus, folder, arguments.copies)
         parsed = {OURS: corpus} | ({WITH_WORKERS: copies} if arguments.workers else {})
         rows += parsing_speeds(
             parser, parsed, folder, rounds=arguments.rounds, workers=arguments.workers
         )
         if device.type == "cpu" and has_byte_products():
-            by_bytes = load(model, device=arguments.device, products="int8")
+            by_bytes = load(model, device=arguments.device, precision="int8")
             bytes_only = {BYTES: corpus}
             rows += parsing_speeds(by_bytes, bytes_only, folder, rounds=arguments.rounds, workers=0)
             parsed |= bytes_only
@@ -133,7 +133,7 @@ def parsing_speeds(
 ) -> list[Row]:
     """From file to file in one process and with others that read and write, and the encoder."""
     print("parsing ...", file=sys.stderr, flush=True)
-    products = "" if parser.config.products == "float32" else f", {parser.config.products}"
+    precision = "" if parser.config.precision == "float32" else f", {parser.config.precision}"
     name, corpus = next(iter(corpora.items()))  # what one process parses
 
     def parse() -> None:
@@ -147,7 +147,7 @@ def parsing_speeds(
 
     with watched_batches(parser.scorer) as batches:
         parse()
-    alone = FILE_TO_FILE + products
+    alone = FILE_TO_FILE + precision
     seconds = {alone: (corpus, best_seconds(parse, parser.device, rounds=rounds))}
     if workers:
         others = best_seconds(parse_with_others, parser.device, rounds=rounds)
@@ -162,7 +162,7 @@ def parsing_speeds(
         for question, (given, time) in seconds.items()
         for unit, count in (("sentences/s", given.sentences), ("words/s", given.words))
     ]
-    rows.append(Row("the encoder alone" + products, "words/s", encoded))
+    rows.append(Row("the encoder alone" + precision, "words/s", encoded))
     shares = (Row(q, SHARE, given.words / time / encoded) for q, (given, time) in seconds.items())
     return [*rows, *shares]
 

@@ -36,7 +36,7 @@ def main() -> None:
     arguments = _arguments()
     torch.set_num_threads(arguments.threads)
     try:
-        parser = load(arguments.model, device=arguments.device, products=arguments.products)
+        parser = load(arguments.model, device=arguments.device, precision=arguments.precision)
     except ParserError as error:
         sys.exit(str(error))
     text = raw_text(raw_sentences(read_conllu(arguments.file)))
@@ -52,8 +52,8 @@ def main() -> None:
         )
         named = f"clock, file to file with {arguments.workers} workers"
         speeds[named] = words * arguments.copies / seconds
-    products = products_used(parser)
-    print(f"{words:,} words on {parser.device}, {arguments.threads} threads, {products}")
+    precision = precision_used(parser)
+    print(f"{words:,} words on {parser.device}, {arguments.threads} threads, {precision}")
     print_table(["by the", "words/s"], [[name, f"{x:,.0f}"] for name, x in speeds.items()])
     stages = _stages(parser, repeated)
     total = sum(stages.values())
@@ -69,12 +69,12 @@ def main() -> None:
             "stages": stages,
             "threads": arguments.threads,
             "copies": arguments.copies,
-            "products": products,
+            "precision": precision,
         }
         write_json(arguments.json, content | {"machine": machine(parser.device)})
 
 
-def products_used(parser: Parser) -> str:
+def precision_used(parser: Parser) -> str:
     """What numbers the network multiplies here, whatever the model asks for."""
     if any(isinstance(module, (ByteLinear, ByteLSTM)) for module in parser.scorer.modules()):
         return "int8"
@@ -151,7 +151,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("file", type=Path, help="a treebank in CoNLL-U")
     parser.add_argument("--model", metavar="DIR", help="without it, the English model")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--products", choices=("float32", "int8"), help="as the model says if not")
+    parser.add_argument("--precision", choices=("float32", "int8"), help="as the model says if not")
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--workers", type=int, default=0, help="processes beside the device")
     parser.add_argument(

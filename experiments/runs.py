@@ -110,7 +110,7 @@ class Run:
     def is_of(self, training: dict[str, Any]) -> bool:
         """Whether a finished run that wrote this down as its `training` is this one."""
         ours = self.training
-        settings: dict[str, Any] = training.get("config", {})
+        settings = Config.with_present_names(training.get("config", {}))
         return {**training, "config": None} == {**ours, "config": None} and all(
             ours["config"].get(name) == value for name, value in settings.items()
         )

@@ -353,20 +353,20 @@ def test_service_is_loaded_beside_the_parser(tmp_path: Path) -> None:
     assert content["recovery"] < 60
 
 
-@pytest.mark.parametrize("products", ["float32", "int8"])
-def test_text_times_what_loses_nothing(products: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("precision", ["float32", "int8"])
+def test_text_times_what_loses_nothing(precision: str, tmp_path: Path) -> None:
     model, figures = tmp_path / "model", tmp_path / "figures.json"
     config = with_loss("crf2o")
     weights = random_scorer(config).float().state_dict()
     Parser(config, VOCABULARY, weights, device="cpu").save(model)
     untrained().save(model)
     options = ("--characters", 2000, "--rounds", 1, "--workers", 1, "--json", figures)
-    options += ("--products", products)
+    options += ("--precision", precision)
     result = run("benchmarks.text", GOLDEN, "--model", model, *options)
     assert result.returncode == 0, result.stderr
     content = json.loads(figures.read_text())
     assert all(speed > 0 for speed in content["words_per_second"].values())
     assert len(content["words_per_second"]) == 3
     # What was used, and not what was asked for.
-    assert content["products"] == (products if has_byte_products() else "float32")
+    assert content["precision"] == (precision if has_byte_products() else "float32")
     assert set(content["stages"]) >= {"segmenter: network", "encoder", "scores and trees"}

@@ -31,7 +31,7 @@ from experiments.files import write_json
 from treecrf.nn.compact import Stored
 from treecrf.parser import folder as checkpoint
 from treecrf.parser import load
-from treecrf.parser.options import Products
+from treecrf.parser.options import Precision
 from treecrf.parser.training.calibration import calibration_error, fit_temperature
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.treebank import Sentence, read_conllu
@@ -65,7 +65,7 @@ def bundle(
     *,
     origin: Origin,
     stored: Stored,
-    products: Products,
+    precision: Precision,
     device: str,
 ) -> Card:
     """Write the model folder with its card, in the place of the model that may be there."""
@@ -76,7 +76,7 @@ def bundle(
         )
     with tempfile.TemporaryDirectory() as temporary:
         made = Path(temporary) / "model"
-        card = _make(trained, made, data, stored=stored, products=products, device=device)
+        card = _make(trained, made, data, stored=stored, precision=precision, device=device)
         write_json(made / "card.json", card.to_dict())
         write_card(made, card, commands=origin.commands, treebank=origin.treebank)
         _replace(folder, made)
@@ -84,14 +84,14 @@ def bundle(
 
 
 def _make(
-    trained: Path, made: Path, data: Data, *, stored: Stored, products: Products, device: str
+    trained: Path, made: Path, data: Data, *, stored: Stored, precision: Precision, device: str
 ) -> Card:
     """Write the small model, and measure what each step costs."""
     steps: list[Step] = []
 
-    def score(name: str, made: Path, *, products: Products = "float32") -> None:
-        on = "cpu" if products == "int8" else device
-        parser = load(made, device=on, products=products)
+    def score(name: str, made: Path, *, precision: Precision = "float32") -> None:
+        on = "cpu" if precision == "int8" else device
+        parser = load(made, device=on, precision=precision)
         size = sum(path.stat().st_size for path in made.glob("model*.safetensors"))
         error = calibration_error(parser, data.dev)
         steps.append(Step(name, size, gold_word_scores(parser, data.dev), error))
@@ -111,9 +111,9 @@ def _make(
     for kind in kinds:
         checkpoint.save_compact(made, weights, kind)
         score("half precision" if kind == "half" else "bytes", made)
-    if products == "int8":
-        checkpoint.change_settings(made, {"products": products})
-        score("products of bytes on a CPU", made, products=products)
+    if precision == "int8":
+        checkpoint.change_settings(made, {"precision": precision})
+        score("products of bytes on a CPU", made, precision=precision)
     size = sum(path.stat().st_size for path in made.rglob("*") if path.is_file())
     if size > _MOST_BYTES:
         raise ExperimentError(
@@ -184,7 +184,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
         "--held-out", type=Path, help="training sentences to fit the temperature on"
     )
     parser.add_argument("--stored", choices=("half", "bytes"), default="bytes")
-    parser.add_argument("--products", choices=("float32", "int8"), default="int8")
+    parser.add_argument("--precision", choices=("float32", "int8"), default="int8")
     parser.add_argument("--treebank", default="en_ewt-2.16", help="its name, for the card")
     parser.add_argument(
         "--made-by",
@@ -201,7 +201,7 @@ def _work(given: argparse.Namespace) -> None:
         "--dev": given.dev,
         "--held-out": given.held_out,
         "--stored": given.stored,
-        "--products": given.products,
+        "--precision": given.precision,
         "--treebank": given.treebank,
         "--device": given.device,
     }
@@ -226,7 +226,7 @@ def _work(given: argparse.Namespace) -> None:
         data,
         origin=Origin(given.treebank, [*given.made_by, command]),
         stored=given.stored,
-        products=given.products,
+        precision=given.precision,
         device=given.device,
     )
     print_table(["step", "MiB", "UPOS", "UAS", "LAS", "ECE"], [step.row for step in card.steps])

@@ -25,6 +25,8 @@ class Settings:
     __slots__ = ()
     error: ClassVar[type[ValueError]] = ValueError
     """The exception for a setting that is not valid."""
+    renamed: ClassVar[Mapping[str, str]] = {}
+    """The present names of settings that files of older versions have by other names."""
 
     def __post_init__(self) -> None:
         for item in fields(self):  # type: ignore[arg-type]
@@ -55,6 +57,11 @@ class Settings:
                 hint = f"; did you mean {close[0]}?" if close else ""
                 raise cls.error(f"there is no setting {key!r}{hint}")
         return {key: cls._checked(known[key], value) for key, value in changes.items()}
+
+    @classmethod
+    def with_present_names(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings from a file, which an older version may have written."""
+        return {cls.renamed.get(name, name): value for name, value in settings.items()}
 
     def updated(self, settings: Iterable[str]) -> Self:
         """A copy with settings given as `key=value`."""

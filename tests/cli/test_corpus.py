@@ -173,7 +173,7 @@ def test_options_that_do_not_go_together(model: Path, tmp_path: Path) -> None:
     told = misuse(*ray, "a.txt", "-o", tmp_path, "--format", "svg")
     assert told == "--engine ray writes conllu or json, and no svg"
     for option in (("--device", "cpu"), ("--onnx", "graph.onnx"), ("--workers", 2)):
-        assert "takes no --text, --workers, --device, --products, --runtime or --onnx" in misuse(
+        assert "takes no --text, --workers, --device, --precision, --runtime or --onnx" in misuse(
             *ray, "a.txt", *option
         )
     here = ("parse", "-m", model)

@@ -145,13 +145,13 @@ def test_nothing_in_nothing_out(options: tuple[str, ...], text: str, model: Path
     assert treecrf("parse", "-", "--model", model, *options, stdin=text).stdout == ""
 
 
-def test_products_by_name(model: Path) -> None:
-    found = treecrf("parse", GOLDEN, "--model", model, "--products", "int8", "--device", "cpu")
+def test_precision_by_name(model: Path) -> None:
+    found = treecrf("parse", GOLDEN, "--model", model, "--precision", "int8", "--device", "cpu")
     assert [sentence.forms for sentence in parsed(found.stdout)] == [
         sentence.forms for sentence in read_conllu(GOLDEN)
     ]
-    told = misuse("parse", GOLDEN, "--model", model, "--products", "int8", "--runtime", "onnx")
-    assert told.startswith("--runtime onnx takes no --products")
+    told = misuse("parse", GOLDEN, "--model", model, "--precision", "int8", "--runtime", "onnx")
+    assert told.startswith("--runtime onnx takes no --precision")
 
 
 def test_packed_files(model: Path, tmp_path: Path) -> None:

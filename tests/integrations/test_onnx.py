@@ -170,7 +170,7 @@ def test_the_english_model_is_exported_in_single_precision(tmp_path: Path) -> No
     assert missing == "no.onnx: no such file: treecrf export --onnx no.onnx writes it"
     graph = tmp_path / "en.onnx"
     run("export", "--onnx", graph)
-    parser = treecrf.load(device="cpu", products="float32")
+    parser = treecrf.load(device="cpu", precision="float32")
     text = "I saw Sarah with a telescope. It was not hers, she said."
     ours, theirs = parser.parse(text), load_onnx(graph=graph).parse(text)
     assert [(s.heads, s.deprels) for s in ours] == [(s.heads, s.deprels) for s in theirs]

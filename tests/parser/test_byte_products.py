@@ -32,7 +32,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def rounded(model: Path, monkeypatch: pytest.MonkeyPatch) -> Parser:
     """It in products of bytes, on a CPU without the instruction for them too."""
     monkeypatch.setattr(predict, "has_byte_products", lambda: True)
-    return treecrf.load(model, device="cpu", products="int8")
+    return treecrf.load(model, device="cpu", precision="int8")
 
 
 def sentences() -> list[Sentence]:
@@ -82,5 +82,5 @@ def test_the_weights_that_are_saved_are_exact(model: Path, rounded: Parser, tmp_
 
 def test_elsewhere_numbers_stay_as_they_are(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(predict, "has_byte_products", lambda: False)
-    parser = treecrf.load(model, device="cpu", products="int8")
+    parser = treecrf.load(model, device="cpu", precision="int8")
     assert not any(isinstance(module, ByteLSTM) for module in parser.scorer.modules())

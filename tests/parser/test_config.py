@@ -47,6 +47,14 @@ def test_a_file_may_leave_settings_out(tmp_path: Path) -> None:
     assert load_config(str(path)) == load_config(path)
 
 
+def test_a_file_of_an_older_version_has_settings_by_their_old_names(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text('products = "int8"\n')
+    assert load_config(path) == Config(precision="int8")
+    with pytest.raises(ParserError, match="there is no setting 'products'"):
+        load_config(path, {"products": "float32"})
+
+
 def test_names_are_presets() -> None:
     assert load_config("tiny") is PRESETS["tiny"]
     assert load_config("default") == Config()

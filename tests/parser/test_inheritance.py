@@ -163,7 +163,7 @@ def test_a_model_keeps_what_was_chosen_for_the_one_that_it_starts_from(tmp_path:
     treebank, model = tmp_path / "train.conllu", tmp_path / "model"
     sentences = list(generate_treebank(5))
     write_conllu(sentences, treebank)
-    chosen = PSEUDO.changed({"temperature": 2.5, "products": "int8", "seed": 3})
+    chosen = PSEUDO.changed({"temperature": 2.5, "precision": "int8", "seed": 3})
     train(begin(model, treebank, chosen), model)
     train_segmenter(sentences, sentences, SegmenterConfig(epochs=1)).save(model)
     assert base_config(tmp_path / "next", init=model, resume=False) == chosen
@@ -182,15 +182,15 @@ def test_a_model_keeps_what_was_chosen_for_the_one_that_it_starts_from(tmp_path:
 
 
 def test_what_is_kept_and_what_is_dropped_is_told() -> None:
-    chosen = PSEUDO.changed({"temperature": 2.5, "products": "int8"})
+    chosen = PSEUDO.changed({"temperature": 2.5, "precision": "int8"})
     assert inheritance_note(PSEUDO, PSEUDO, segmenter=None) == ""
     assert inheritance_note(PSEUDO, chosen, segmenter=True) == "keeps its segmenter"
     assert inheritance_note(chosen, chosen, segmenter=False) == (
-        "keeps temperature 2.5, products int8; drops its segmenter; the temperature was fitted to "
+        "keeps temperature 2.5, precision int8; drops its segmenter; the temperature was fitted to "
         "its weights, not to the new ones"
     )
     assert inheritance_note(chosen, PSEUDO, segmenter=None) == (
-        "drops temperature 2.5, products int8"
+        "drops temperature 2.5, precision int8"
     )
 
 

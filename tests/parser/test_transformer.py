@@ -176,9 +176,9 @@ def test_what_is_no_encoder_is_named(treebank: Path, tmp_path: Path) -> None:
 def test_products_of_bytes_give_nearly_the_same_trees(
     bert: Path, treebank: Path, tmp_path: Path
 ) -> None:
-    folder = trained(tmp_path / "m", treebank, config_for(bert, products="int8"))
+    folder = trained(tmp_path / "m", treebank, config_for(bert, precision="int8"))
     words = [["the", "man", "saw", "telescopes"] * count for count in (1, 3, 9)]
-    exact = treecrf.load(folder, device="cpu", products="float32")
+    exact = treecrf.load(folder, device="cpu", precision="float32")
     rounded = treecrf.load(folder, device="cpu")
     for one, other in zip(exact.parse_tokens(words), rounded.parse_tokens(words), strict=True):
         assert other.heads.count(0) == 1
@@ -188,7 +188,7 @@ def test_products_of_bytes_give_nearly_the_same_trees(
         sentence.heads for sentence in rounded.parse_tokens(words)
     ]
     rounded.save(tmp_path / "saved")
-    again = treecrf.load(tmp_path / "saved", device="cpu", products="float32").scorer.state_dict()
+    again = treecrf.load(tmp_path / "saved", device="cpu", precision="float32").scorer.state_dict()
     assert all(
         torch.equal(again[name], tensor) for name, tensor in exact.scorer.state_dict().items()
     )
@@ -198,9 +198,9 @@ def test_products_of_bytes_give_nearly_the_same_trees(
 def test_a_cpu_without_products_of_bytes_takes_single_precision(
     bert: Path, treebank: Path, tmp_path: Path
 ) -> None:
-    folder = trained(tmp_path / "m", treebank, config_for(bert, products="int8"))
+    folder = trained(tmp_path / "m", treebank, config_for(bert, precision="int8"))
     words = [["the", "man", "saw", "telescopes"]]
-    [exact] = treecrf.load(folder, device="cpu", products="float32").parse_tokens(words)
+    [exact] = treecrf.load(folder, device="cpu", precision="float32").parse_tokens(words)
     parser = treecrf.load(folder, device="cpu")
     [found] = parser.parse_tokens(words)
     assert not any(isinstance(layer, ByteLinear) for layer in parser.scorer.modules())

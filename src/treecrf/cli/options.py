@@ -8,7 +8,7 @@ import typer
 
 from treecrf.cli.console import print_tree, track, tree_text
 from treecrf.parser.options import Decoder as DecoderName
-from treecrf.parser.options import Products as ProductsName
+from treecrf.parser.options import Precision as PrecisionName
 from treecrf.treebank.metrics.scores import By as ByName
 from treecrf.treebank.metrics.scores import Subtypes as SubtypesName
 
@@ -28,7 +28,7 @@ __all__ = [
     "Output",
     "OutputFormat",
     "Port",
-    "Products",
+    "Precision",
     "Runtime",
     "Subtypes",
     "default_format",
@@ -52,8 +52,8 @@ Decoder = Annotated[
     DecoderName | None,
     typer.Option(help="How to choose the tree.", show_default="as the model was trained to"),
 ]
-Products = Annotated[
-    ProductsName | None,
+Precision = Annotated[
+    PrecisionName | None,
     typer.Option(
         help="Arithmetic on a CPU: float32, or int8 (faster with VNNI, slightly less exact).",
         show_default="as the model says",
@@ -103,7 +103,7 @@ def load_parser(
     model: str | None,
     *,
     device: str,
-    products: ProductsName | None,
+    precision: PrecisionName | None,
     runtime: Runtime,
     onnx: OnnxGraph,
 ) -> "Parser":
@@ -113,9 +113,9 @@ def load_parser(
             raise typer.BadParameter("--onnx names a graph for --runtime onnx")
         from treecrf.parser import load
 
-        return load(model, device=device, products=products)
-    if products is not None:
-        raise typer.BadParameter("--runtime onnx takes no --products: a graph has its own")
+        return load(model, device=device, precision=precision)
+    if precision is not None:
+        raise typer.BadParameter("--runtime onnx takes no --precision: a graph has its own")
     from treecrf.integrations.onnx.runtime import load_onnx
 
     return load_onnx(model, graph=onnx, device=device)

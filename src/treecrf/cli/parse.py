@@ -16,7 +16,7 @@ from treecrf.cli.options import (
     Model,
     OnnxGraph,
     OutputFormat,
-    Products,
+    Precision,
     Runtime,
     default_format,
     load_parser,
@@ -104,7 +104,7 @@ def parse(
         typer.Option(metavar="NAME", help="The column of JSON lines or Parquet with the text."),
     ] = "text",
     device: Device = "auto",
-    products: Products = None,
+    precision: Precision = None,
     workers: Annotated[
         int | None,
         typer.Option(
@@ -167,10 +167,10 @@ def parse(
         write_probs=probs,
     )
     if engine == "ray":
-        here = (text, workers, products, onnx, None if device == "auto" else device)
+        here = (text, workers, precision, onnx, None if device == "auto" else device)
         if runtime != "torch" or any(option is not None for option in here):
             raise typer.BadParameter(
-                "--engine ray takes no --text, --workers, --device, --products, --runtime or "
+                "--engine ray takes no --text, --workers, --device, --precision, --runtime or "
                 "--onnx: --concurrency and --gpus-per-worker say what it uses"
             )
         if written not in ("conllu", "json"):
@@ -195,7 +195,7 @@ def parse(
             "--workers go from a FILE of CoNLL-U, words or text to --format conllu, and take no "
             "--topk"
         )
-    parser = load_parser(model, device=device, products=products, runtime=runtime, onnx=onnx)
+    parser = load_parser(model, device=device, precision=precision, runtime=runtime, onnx=onnx)
     if text is None:
         if workers is None and _workers_take(patterns[0], options, written):
             workers = _useful_workers(patterns[0], parser)

@@ -42,7 +42,7 @@ from treecrf.parser.network.loss import TreeCRF, distribution, tempered
 from treecrf.parser.network.pretrained import Pretrained
 from treecrf.parser.network.scorer import Network, Scorer
 from treecrf.parser.network.sizes import make_blank
-from treecrf.parser.options import Decoder, Products
+from treecrf.parser.options import Decoder, Precision
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.storage import misfit
@@ -59,17 +59,17 @@ NumberedPair = tuple[int, tuple[Sentence, Constraints]]
 
 
 def load(
-    path: str | Path | None = None, *, device: str = "auto", products: Products | None = None
+    path: str | Path | None = None, *, device: str = "auto", precision: Precision | None = None
 ) -> "Parser":
     """The parser in a model folder; without one, the English model that comes with treecrf.
 
-    The device is the CPU or a GPU ("auto" takes a GPU where there is one); `products` overrides
-    what numbers the network multiplies on a CPU.
+    `device` is "cpu", "cuda" or "cuda:1"; "auto" takes a GPU where there is one. `precision` is
+    the arithmetic on a CPU, "float32" or "int8"; without it, as the model says.
     """
     folder = model_folder(path)
     config, vocabulary, pretrained = load_settings(folder)
-    if products is not None:
-        config = config.changed({"products": products})
+    if precision is not None:
+        config = config.changed({"precision": precision})
     return Parser(
         config,
         vocabulary,
@@ -127,7 +127,7 @@ class Parser:
                 f"{where}damaged: the weights do not fit the settings and the vocabulary "
                 f"({misfit(error)})"
             ) from None
-        if config.products == "int8" and self.device.type == "cpu" and has_byte_products():
+        if config.precision == "int8" and self.device.type == "cpu" and has_byte_products():
             # Beside a transformer the rest is little.
             use_byte_products(scorer if pretrained is None else scorer.reader)
         try:

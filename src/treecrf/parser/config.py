@@ -1,6 +1,7 @@
 """Every setting of a parser in one frozen dataclass; a model folder keeps it as `config.toml`."""
 
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from treecrf.parser.errors import ParserError
 from treecrf.parser.options import (
@@ -8,7 +9,7 @@ from treecrf.parser.options import (
     Encoder,
     Loss,
     Nonprojective,
-    Products,
+    Precision,
     RecurrentMask,
     Schedule,
     Tags,
@@ -25,6 +26,7 @@ class Config(Settings):
     """Settings of a model and its training; `presets.load_config` reads them from a file."""
 
     error = ParserError
+    renamed = MappingProxyType({"products": "precision"})
 
     loss: Loss = setting(
         "crf2o", "Training loss: local (head selection), crf, crf2o or nonprojective."
@@ -44,7 +46,7 @@ class Config(Settings):
     encoder: Encoder = setting("bilstm", "Encoder of sentences: bilstm or transformer.")
     transformer: str = setting("", "Folder or name of the pretrained transformer.")
     mix_layers: int = setting(4, "Number of its last layers that are mixed.", least=1, below=1001)
-    products: Products = setting(
+    precision: Precision = setting(
         "float32", "Arithmetic on a CPU: float32, or int8 (faster with VNNI, slightly less exact)."
     )
     predict_upos: bool = setting(False, "Whether the parser predicts universal tags as well.")

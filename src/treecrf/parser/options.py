@@ -8,7 +8,7 @@ __all__ = [
     "InputKind",
     "Loss",
     "Nonprojective",
-    "Products",
+    "Precision",
     "RecurrentMask",
     "Schedule",
     "Tags",
@@ -32,8 +32,8 @@ Encoder = Literal["bilstm", "transformer"]
 Schedule = Literal["exponential", "linear"]
 """How the learning rate falls: by a factor, or to zero at the last epoch."""
 
-Products = Literal["float32", "int8"]
-"""What numbers a network multiplies on a CPU."""
+Precision = Literal["float32", "int8"]
+"""Arithmetic of a network on a CPU."""
 
 RecurrentMask = Literal["batch", "sentence"]
 """How many masks of recurrent dropout a batch has: one, or one for each sentence."""

@@ -68,7 +68,7 @@ def load_config(
     except StorageError as error:
         raise ParserError(str(error)) from None
     try:
-        settings = Config.checked(settings)
+        settings = Config.checked(Config.with_present_names(settings))
         if not changes:
             return (base or Config()).changed(settings)
     except ParserError as error:

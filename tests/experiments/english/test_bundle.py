@@ -115,13 +115,13 @@ def test_a_small_model_with_a_card(
     assert card["steps"][1]["scores"] == card["steps"][0]["scores"]
     text = (folder / "README.md").read_text()
     assert "$ treecrf train --set x=1\n$ python -m experiments.english.bundle " in text
-    assert "--stored bytes --products int8 --treebank en_ewt-2.16 --device cpu\n```" in text
+    assert "--stored bytes --precision int8 --treebank en_ewt-2.16 --device cpu\n```" in text
     assert "CC BY-SA 4.0" in text
     assert "The same part chose the epochs of the parser" in text
     assert "Apache 2.0" in text
 
     parser = treecrf.load(folder, device="cpu")
-    assert parser.config.products == "int8"
+    assert parser.config.precision == "int8"
     assert parser.config.transformer == "bert"
     assert "[unused1]" not in (folder / "encoder" / "vocab.txt").read_text()
     assert parser.parse("The dog slept.")
@@ -173,7 +173,7 @@ def test_only_a_model_is_replaced(
     )
     assert note.exists()
     (folder / "config.toml").touch()
-    assert bundle.main([*arguments, "--stored", "half", "--products", "float32"]) == 0
+    assert bundle.main([*arguments, "--stored", "half", "--precision", "float32"]) == 0
     assert not note.exists()
     assert (folder / "README.md").exists()
     assert treecrf.load(folder, device="cpu").parse("The dog slept.")

@@ -36,7 +36,7 @@ def export_onnx(
     if graph is None and folder.is_relative_to(BUNDLED):
         raise ParserError("name a file for the graph of a model that comes with treecrf: --onnx F")
     path = folder / GRAPH if graph is None else Path(graph)
-    parser = treecrf.load(folder, device="cpu", products="float32")  # as the graph computes
+    parser = treecrf.load(folder, device="cpu", precision="float32")  # as the graph computes
     assert isinstance(parser.scorer, Scorer)
     properties = {"format": FORMAT, "digest": model_digest(folder), "treecrf": treecrf.__version__}
     data = scorer_graph(parser.scorer, properties).SerializeToString()

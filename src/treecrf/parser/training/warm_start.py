@@ -39,7 +39,7 @@ def inheritance_note(old: Config, new: Config, *, segmenter: bool | None) -> str
     """
     kept = ["its segmenter"] if segmenter else []
     dropped = ["its segmenter"] if segmenter is False else []
-    for name in ("temperature", "products"):
+    for name in ("temperature", "precision"):
         value, usual = getattr(old, name), getattr(Config(), name)
         if value != usual:
             (kept if getattr(new, name) == value else dropped).append(f"{name} {value}")
