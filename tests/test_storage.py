@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from treecrf.parser.training.replacing import replacing
+from treecrf.parser.folder_writer import replacing
 from treecrf.storage import beside, open_replacing, remove_temporary, replace_file
 from treecrf.treebank import Sentence, read_conllu, write_conllu
 from treecrf.treebank.files.streams import open_target

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from experiments.english.command import run_command
 from treecrf.cli.console import print_segmenter_epoch
-from treecrf.parser.folder_lock import writing_to
+from treecrf.parser.folder_writer import writing_to
 from treecrf.segment import SegmenterConfig, train_segmenter
 from treecrf.treebank import read_conllu
 

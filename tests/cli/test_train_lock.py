@@ -13,7 +13,7 @@ import pytest
 import treecrf as package
 from tests.cli.running import COMMAND, ENVIRONMENT, problem, treecrf
 from tests.cli.test_ranks import finish, start
-from treecrf.parser.folder_lock import writing_to
+from treecrf.parser.folder_writer import writing_to
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from tests.parser.models import VOCABULARY, random_scorer, with_loss
 from treecrf.parser import Parser
 from treecrf.parser import folder as checkpoint
 from treecrf.parser.errors import ParserError
-from treecrf.parser.training.replacing import remove_model
+from treecrf.parser.folder_writer import replacing
 
 WORDS = [["a", "dog", "?"], ["c", "b", "a", "dog"]]
 
@@ -80,8 +80,9 @@ def test_a_missing_file_is_noticed(folder: Path) -> None:
         treecrf.load(folder)
 
 
-def test_a_model_that_is_removed_leaves_no_weights(folder: Path) -> None:
-    remove_model(folder)
+def test_a_model_that_is_replaced_leaves_no_weights(folder: Path) -> None:
+    with replacing(folder):
+        pass
     assert not list(folder.glob("model*"))
 
 

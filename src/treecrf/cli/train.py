@@ -109,7 +109,7 @@ def train(
             raise typer.BadParameter(f"--{name} and --set {name}=... say it twice: give one")
     from treecrf.parser import set_up
     from treecrf.parser.config import Config
-    from treecrf.parser.folder_lock import training_in
+    from treecrf.parser.folder_writer import training_in
     from treecrf.parser.training.ranks import joined
     from treecrf.parser.training.setup import merged_config
 

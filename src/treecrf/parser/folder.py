@@ -2,20 +2,29 @@
 
 import hashlib
 import json
-import os
-import shutil
 from collections.abc import Mapping
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
-from treecrf.locks import LOCK_FILES
 from treecrf.nn.compact import Stored, compacted, restored, shards
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
-from treecrf.parser.folder_lock import writing_to
+from treecrf.parser.folder_writer import (
+    CHECKPOINT,
+    CONFIG,
+    ENCODER,
+    FILES,
+    LOG,
+    SHARDS,
+    VECTORS,
+    VOCABULARY,
+    WEIGHTS,
+    check_whole,
+    replacing,
+    writing_to,
+)
 from treecrf.parser.network.pretrained import Pretrained, load_pretrained
 from treecrf.parser.presets import load_config
 from treecrf.parser.vocab import Vocabulary
@@ -23,9 +32,6 @@ from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.segment.segmenter import Segmenter
 from treecrf.storage import (
     StorageError,
-    all_beside,
-    beside,
-    copy_modes,
     load_tensors,
     parse_json,
     replace_file,
@@ -33,6 +39,13 @@ from treecrf.storage import (
 )
 
 __all__ = [
+    "CHECKPOINT",
+    "CONFIG",
+    "ENCODER",
+    "FILES",
+    "LOG",
+    "SHARDS",
+    "WEIGHTS",
     "change_settings",
     "check_whole",
     "damaged",
@@ -50,19 +63,9 @@ __all__ = [
     "save_weights",
 ]
 
-CONFIG = "config.toml"
-VOCABULARY = "vocab.json"
-WEIGHTS = "model.safetensors"
-VECTORS = "vectors.safetensors"
-CHECKPOINT = "checkpoint.safetensors"
-LOG = "log.jsonl"
-SHARDS = "model-*-of-*.safetensors"
-ENCODER = "encoder"
-READY = ".ready"  # the end of the name of a folder whose files are about to be moved up
 _WEIGHTS_FORM = "treecrf model 1"
 # What is a little under 16 MiB with the names of its tensors: hosts of repositories like no more.
 SHARD_BYTES = (16 << 20) - (1 << 16)
-FILES = (CONFIG, VOCABULARY, VECTORS, WEIGHTS, CHECKPOINT, LOG, *SEGMENTER_FILES)
 
 
 def save_settings(
@@ -93,7 +96,8 @@ def change_settings(folder: Path, changes: Mapping[str, Any]) -> None:
 def save_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
     """Write the weights of a model in the place of those that are there."""
     save_tensors(folder / WEIGHTS, weights, {"format": _WEIGHTS_FORM})
-    _remove_shards(folder)
+    for path in folder.glob(SHARDS):
+        path.unlink()
 
 
 def save_compact(
@@ -129,30 +133,15 @@ def save_model(
 
     What else is in its folder stays.
     """
-    folder = Path(os.path.realpath(folder))  # through a link to the folder it names
-    temporary = beside(folder, ".tmp")
-    old = temporary.with_suffix(".old")
-    try:
-        with writing_to(folder) if folder.exists() else nullcontext():
-            if folder.exists():
-                temporary.mkdir(0o700)  # what it replaces may be for its owner alone
-            save_settings(temporary, config, vocabulary, vectors=vectors, pretrained=pretrained)
-            save_weights(temporary, weights)
+    is_there = folder.exists()
+    with writing_to(folder):
+        if is_there:
+            _check_folder(folder)  # nothing but a model is replaced
+        with replacing(folder) as new:
+            save_settings(new, config, vocabulary, vectors=vectors, pretrained=pretrained)
+            save_weights(new, weights)
             if segmenter is not None:
-                segmenter.save(temporary)
-            if folder.exists():
-                _check_folder(folder)  # nothing but a model is replaced
-                _copy_others(folder, temporary)
-                copy_modes(folder, temporary)
-        if folder.exists():
-            folder.rename(old)  # without the lock: a folder with an open file may not be renamed
-        temporary.rename(folder)
-    finally:
-        if old.exists() and not folder.exists():
-            old.rename(folder)  # the new one could not be put in its place
-        for left in (temporary, old):
-            if left.exists():
-                shutil.rmtree(left)
+                segmenter.save(new)
 
 
 def has_model(folder: Path) -> bool:
@@ -238,25 +227,9 @@ def damaged(folder: Path, problem: str) -> ParserError:
     )
 
 
-def check_whole(folder: Path) -> None:
-    """An error where a training was killed in the moment in which it took another's place."""
-    if not (folder / CONFIG).is_file() and (ready := list(folder.glob(f".????????{READY}"))):
-        raise ParserError(
-            f"{folder}: a command was cut short as it put a new model here; all that is left to do "
-            f"is to move the files of {ready[0]} to {folder}, and to remove it"
-        )
-
-
 def _check_folder(folder: Path) -> None:
     missing = [name for name in (CONFIG, VOCABULARY, WEIGHTS) if not (folder / name).is_file()]
     if not folder.is_dir():
-        # Killed between its two last steps, `save_model` leaves the old folder under this name.
-        aside = all_beside(folder, ".old")
-        if aside and not folder.exists():
-            raise ParserError(
-                f"{folder}: saving was cut short, and the model that was there is now "
-                f"{aside[0]}: give it its name back"
-            )
         problem = "this is a file" if folder.exists() else "no such folder"
         raise ParserError(f"{folder}: {problem}; a model is a folder that `treecrf train` writes")
     check_whole(folder)
@@ -268,22 +241,6 @@ def _check_folder(folder: Path) -> None:
         )
     if missing:
         raise ParserError(f"{folder}: not a model folder: it has no {' and no '.join(missing)}")
-
-
-def _copy_others(source: Path, folder: Path) -> None:
-    """Copy what is in a model folder and not of the model; a link stays one."""
-    for path in source.iterdir():
-        if path.name in (*FILES, ENCODER, *LOCK_FILES) or path.match(SHARDS):
-            continue
-        if path.is_dir() and not path.is_symlink():
-            shutil.copytree(path, folder / path.name, symlinks=True)
-        else:
-            shutil.copy2(path, folder / path.name, follow_symlinks=False)
-
-
-def _remove_shards(folder: Path) -> None:
-    for path in folder.glob(SHARDS):
-        path.unlink()
 
 
 def _load(path: Path, form: str) -> tuple[dict[str, Tensor], dict[str, str]]:

@@ -17,7 +17,7 @@ from treecrf.parser.config import Config
 from treecrf.parser.device import fast_products
 from treecrf.parser.errors import ParserError
 from treecrf.parser.files.pipeline import Ahead
-from treecrf.parser.folder_lock import training_in
+from treecrf.parser.folder_writer import training_in
 from treecrf.parser.network.loss import training_loss
 from treecrf.parser.network.pretrained import Pretrained
 from treecrf.parser.network.scorer import Scorer

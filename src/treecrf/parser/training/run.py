@@ -10,11 +10,10 @@ from torch import Tensor
 
 from treecrf.parser import folder as checkpoint
 from treecrf.parser.errors import ParserError
-from treecrf.parser.folder_lock import writing_to
+from treecrf.parser.folder_writer import clean_up, replacing, writing_to
 from treecrf.parser.training.data import fingerprint
 from treecrf.parser.training.evaluation import Scores
 from treecrf.parser.training.optimiser import Optimisation
-from treecrf.parser.training.replacing import clean_up, replacing
 from treecrf.storage import StorageError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from treecrf.parser.bundled import model_folder
 from treecrf.parser.config import ARCHITECTURE, Config
 from treecrf.parser.device import choose_device
 from treecrf.parser.errors import ParserError
-from treecrf.parser.folder_lock import check_is_folder
+from treecrf.parser.folder_writer import check_is_folder
 from treecrf.parser.network.pretrained import Pretrained, fetch, take_encoder_weights
 from treecrf.parser.network.readers import PieceReader
 from treecrf.parser.network.scorer import Scorer

@@ -1,0 +1,143 @@
+"""Writing to a model folder: one writer at a time, and a new model in the place of an old one."""
+
+import os
+import shutil
+import warnings
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from treecrf.locks import NO_LOCKS, LockedError, locked_folder
+from treecrf.parser.errors import ParserError
+from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
+from treecrf.storage import copy_modes, remove_temporary
+
+if TYPE_CHECKING:
+    from treecrf.parser.training.ranks import Ranks
+
+__all__ = ["check_is_folder", "check_whole", "clean_up", "replacing", "training_in", "writing_to"]
+
+CONFIG = "config.toml"
+VOCABULARY = "vocab.json"
+WEIGHTS = "model.safetensors"
+SHARDS = "model-*-of-*.safetensors"
+VECTORS = "vectors.safetensors"
+CHECKPOINT = "checkpoint.safetensors"
+LOG = "log.jsonl"
+ENCODER = "encoder"
+FILES = (CONFIG, VOCABULARY, VECTORS, WEIGHTS, CHECKPOINT, LOG, *SEGMENTER_FILES)
+
+# Hidden folders in a model folder: files that are being written, files that are complete, and files
+# that they replace.
+_NEW, _READY, _OLD = ".new", ".ready", ".old"
+
+
+@contextmanager
+def training_in(folder: Path, ranks: "Ranks") -> Iterator[None]:
+    """Lock the folder for the processes that train together: the one that leads has the lock."""
+    with ExitStack() as held:
+        # An error of the leader ends the others as well.
+        ranks.from_leader(lambda: held.enter_context(writing_to(folder)))
+        yield
+
+
+@contextmanager
+def writing_to(folder: Path) -> Iterator[None]:
+    """Lock a model folder, or say who writes to it; a thread that has the lock may do it again."""
+    check_is_folder(folder)
+    with ExitStack() as held:
+        try:
+            held.enter_context(locked_folder(folder))
+        except LockedError as error:
+            raise ParserError(f"{folder}: {error}") from None
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                error.filename = str(folder)  # the name that the user knows
+                raise
+            warnings.warn(
+                f"{folder}: cannot be locked ({error.strerror}): start no other training in it",
+                stacklevel=2,
+            )
+        yield
+
+
+def check_is_folder(folder: Path) -> None:
+    """Raise an error where there is something else than a folder."""
+    if folder.exists() and not folder.is_dir():
+        raise ParserError(f"{folder}: not a folder; a model is a folder of several files")
+
+
+@contextmanager
+def replacing(folder: Path) -> Iterator[Path]:
+    """A new folder to write a model or a training into: at the end `folder` has what is in it.
+
+    Until then nothing that is there goes, and nothing at all does after an error. What else is in
+    the folder stays. The settings go first and come last: where they are, all is there. Killed in
+    between, all is in a folder that `check_whole` names.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    clean_up(folder)
+    new = folder / f".{os.urandom(4).hex()}{_NEW}"
+    try:
+        new.mkdir(0o700)  # what it replaces may be for its owner alone
+        yield new
+        copy_modes(folder, new)
+        ready = new.rename(new.with_suffix(_READY))
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
+    try:
+        old = new.with_suffix(_OLD)
+        old.mkdir(0o700)
+        _move(
+            [(path, old / path.name) for path in _model_files(folder)]
+            + [(path, folder / path.name) for path in sorted(ready.iterdir(), key=_is_config)]
+        )
+    finally:
+        clean_up(folder)
+
+
+def clean_up(folder: Path) -> None:
+    """Remove what a process that was killed has left of files that it was writing."""
+    for name in FILES:
+        remove_temporary(folder / name)
+    ends = [_NEW]
+    if (folder / CONFIG).exists():  # else what is ready may be all that there is
+        ends += [_READY, _OLD]
+    for leftover in (path for end in ends for path in folder.glob(f".????????{end}")):
+        shutil.rmtree(leftover)
+
+
+def check_whole(folder: Path) -> None:
+    """Raise an error where a process was killed as it put a new model in the place of another."""
+    if not (folder / CONFIG).is_file() and (ready := list(folder.glob(f".????????{_READY}"))):
+        raise ParserError(
+            f"{folder}: a command was cut short as it put a new model here; all that is left to do "
+            f"is to move the files of {ready[0]} to {folder}, and to remove it"
+        )
+
+
+def _model_files(folder: Path) -> list[Path]:
+    """The files of a model and of its training, the settings first."""
+    files = [folder / name for name in FILES]
+    if files[0].exists():  # else an encoder that is there is somebody's own
+        files.append(folder / ENCODER)
+    found = [path for path in files if path.exists() or path.is_symlink()]
+    return [*found, *folder.glob(SHARDS)]
+
+
+def _is_config(path: Path) -> bool:
+    return path.name == CONFIG
+
+
+def _move(moves: list[tuple[Path, Path]]) -> None:
+    """Rename files in this order; where one cannot be, all are where they were."""
+    done = []
+    try:
+        for path, target in moves:
+            path.rename(target)
+            done.append((path, target))
+    except OSError:
+        for path, target in reversed(done):
+            target.rename(path)
+        raise
