@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from treecrf.parser import Parser
-from treecrf.parser.constraints import FREE, kept_from
+from treecrf.parser.constraints import NO_CONSTRAINTS, constraints_from
 from treecrf.parser.decoding.sentences import Analysis
 from treecrf.parser.files.pipeline import windows
 from treecrf.treebank import Sentence, read_conllu, write_conllu
@@ -103,11 +103,13 @@ class Pool:
         """What the parser thinks of each sentence, under what it has been told of it."""
         places = range(len(self.gold))
         for window in windows(places, size=lambda place: len(self.gold[place])):
-            limits = [
-                kept_from(self.partial(place, annotated[place])) if place in annotated else FREE
+            constraints = [
+                constraints_from(self.partial(place, annotated[place]))
+                if place in annotated
+                else NO_CONSTRAINTS
                 for place in window
             ]
-            analyses = parser.analyse([self.gold[place] for place in window], limits)
+            analyses = parser.analyse([self.gold[place] for place in window], constraints)
             yield from zip(window, analyses, strict=True)
 
     def _words(self, place: int) -> set[int]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.parser.models import LOSSES, batch_of, random_parser, sentences_of, with_loss
 from treecrf.parser.batching.batch import allowed_arcs
-from treecrf.parser.constraints import FREE, Constraints
+from treecrf.parser.constraints import Constraints
 from treecrf.parser.decoding import batches, decoder
 from treecrf.struct import NonProjectiveTreeCRF
 from treecrf.treebank.probs import log_prob
@@ -19,13 +19,17 @@ from treecrf.treebank.probs import log_prob
 def test_analyses_agree_with_distributions(loss: str, lengths: list[int], seed: int) -> None:
     parser = random_parser(with_loss(loss), seed=seed)
     sentences = sentences_of(lengths, seed=seed)
-    limits = [Constraints(held={1: 0}) if number % 2 else FREE for number in range(len(lengths))]
-    trees = parser.parse_tokens(sentences, constraints=[dict(limit.held) for limit in limits])
-    for analysis, tree, sentence, limit in zip(
-        parser.analyse(sentences, limits), trees, sentences, limits, strict=True
+    constraints = [
+        Constraints(heads={1: 0} if number % 2 else {}) for number in range(len(lengths))
+    ]
+    trees = parser.parse_tokens(
+        sentences, constraints=[dict(constraint.heads) for constraint in constraints]
+    )
+    for analysis, tree, sentence, constraint in zip(
+        parser.analyse(sentences, constraints), trees, sentences, constraints, strict=True
     ):
         assert analysis.sentence == tree
-        crf = parser.distribution([sentence], constraints=[dict(limit.held)])
+        crf = parser.distribution([sentence], constraints=[dict(constraint.heads)])
         assert analysis.entropy == pytest.approx(crf.entropy.item(), abs=1e-6)
         assert log_prob(tree) == pytest.approx(analysis.log_prob, abs=1e-4)
         assert analysis.marginals is not None
@@ -38,11 +42,11 @@ def test_analyses_agree_with_distributions(loss: str, lengths: list[int], seed: 
 
 def test_heads_that_cross_have_the_entropy_of_spanning_trees() -> None:
     parser = random_parser(with_loss("crf2o"))
-    sentence, limit = sentences_of([5])[0], Constraints(held={1: 3, 2: 4})
-    (analysis,) = parser.analyse([sentence], [limit])
+    sentence, constraint = sentences_of([5])[0], Constraints(heads={1: 3, 2: 4})
+    (analysis,) = parser.analyse([sentence], [constraint])
     batch = batch_of([sentence], parser.config)
     arcs = parser.scorer.arcs(parser.scorer(batch), batch)
-    allowed = allowed_arcs([limit], 6, device=parser.device)
+    allowed = allowed_arcs([constraint], 6, device=parser.device)
     spanning = NonProjectiveTreeCRF(arcs, batch.lengths, allowed=allowed)
     assert analysis.entropy == pytest.approx(spanning.entropy.item(), abs=1e-6)
     assert analysis.entropy > 0
@@ -57,11 +61,11 @@ def test_long_sentences_have_no_entropy_of_the_second_order(
     sentences = sentences_of([7, 5, 6, 2])
     for loss, known in (("crf2o", [False, True, False, True]), ("crf", [True] * 4)):
         parser = random_parser(with_loss(loss))
-        found = parser.analyse(sentences, [FREE] * 4)
+        found = parser.analyse(sentences)
         assert [math.isfinite(analysis.entropy) for analysis in found] == known
-        alone = parser.analyse(sentences[1:2], [FREE])[0].entropy
+        alone = parser.analyse(sentences[1:2])[0].entropy
         assert found[1].entropy == pytest.approx(alone)
 
 
 def test_no_sentences_have_no_analyses() -> None:
-    assert random_parser(with_loss("crf")).analyse([], []) == []
+    assert random_parser(with_loss("crf")).analyse([]) == []

@@ -12,7 +12,12 @@ from tests.enumeration import all_trees
 from tests.parser.models import LOSSES, heads_of, random_parser, sentence_of, with_loss
 from treecrf.parser import ParserError
 from treecrf.parser.batching.batch import allowed_arcs
-from treecrf.parser.constraints import FREE, Constraints, constraints_of, kept_from
+from treecrf.parser.constraints import (
+    NO_CONSTRAINTS,
+    Constraints,
+    constraints_from,
+    make_constraints,
+)
 from treecrf.treebank import Sentence
 from treecrf.treebank.trees import is_projective, is_tree
 
@@ -146,19 +151,19 @@ def test_a_word_may_be_ruled_out_as_its_own_head() -> None:
 
 def test_what_a_sentence_has_already() -> None:
     sentence = Sentence(["a", "b", "c"], [2, -1, 2], deprels=["x", "y", "_"])
-    assert kept_from(sentence) == Constraints(held={1: 2, 3: 2}, labels={1: "x", 2: "y"})
-    assert not kept_from(Sentence(["a"]))
-    assert kept_from(sentence)
-    assert not FREE
+    assert constraints_from(sentence) == Constraints(heads={1: 2, 3: 2}, relations={1: "x", 2: "y"})
+    assert not constraints_from(Sentence(["a"]))
+    assert constraints_from(sentence)
+    assert not NO_CONSTRAINTS
     assert Constraints(forbidden={1: [0]})
-    assert list(constraints_of(2, [None, {}], None)) == [FREE, FREE]
+    assert list(make_constraints(2, [None, {}], None)) == [NO_CONSTRAINTS, NO_CONSTRAINTS]
 
 
 def test_allowed_arcs() -> None:
     device = torch.device("cpu")
-    assert allowed_arcs([FREE, FREE], 4, device=device) is None
-    limits = [FREE, Constraints(held={2: 0}, forbidden={1: [2, 0]})]
-    allowed = allowed_arcs(limits, 4, device=device)
+    assert allowed_arcs([NO_CONSTRAINTS, NO_CONSTRAINTS], 4, device=device) is None
+    constraints = [NO_CONSTRAINTS, Constraints(heads={2: 0}, forbidden={1: [2, 0]})]
+    allowed = allowed_arcs(constraints, 4, device=device)
     assert allowed is not None
     assert allowed[0].all()
     assert allowed[1].int().tolist() == [[1, 1, 1, 1], [0, 1, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]

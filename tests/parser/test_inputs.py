@@ -9,7 +9,6 @@ import pytest
 import treecrf
 from tests.parser.models import SMALL, random_parser, with_loss
 from treecrf.parser import ParserError
-from treecrf.parser.constraints import FREE
 from treecrf.treebank import Sentence
 
 PARSER = random_parser(with_loss("crf"))
@@ -77,7 +76,7 @@ def test_a_model_that_reads_tags_needs_some() -> None:
         lambda: parser.parse_tokens(sentences),
         lambda: list(parser.parse_stream(sentences)),
         lambda: list(parser.parse_best(sentences, 2)),
-        lambda: parser.analyse(sentences, [FREE, FREE]),
+        lambda: parser.analyse(sentences),
         lambda: parser.distribution(sentences),
     ):
         with pytest.raises(ParserError, match=r"s1: the model reads tags \(xpos\), and there are"):

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from io import StringIO
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from tests.parser.models import SMALL, VOCABULARY, batch_of, random_parser, sent
 from treecrf.parser.api import Parser
 from treecrf.parser.decoding.decoder import decode
 from treecrf.parser.decoding.sentences import TreeNamer
+from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.vocab import Vocabulary, build_vocabulary
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.probs import with_written_probs
@@ -53,8 +55,8 @@ def test_held_words_are_not_moved() -> None:
     vocabulary = vocabulary_of(LABELS)
     namer = TreeNamer(vocabulary, PSEUDO)
     assert namer.name(LIFTED, range(5)) == (HEADS, PLAIN)
-    assert namer.name(LIFTED, range(5), held={1: 3}) == (LIFTED, PLAIN)
-    assert namer.name(LIFTED, range(5), held={5}) == (HEADS, PLAIN)
+    assert namer.name(LIFTED, range(5), constrained={1: 3}) == (LIFTED, PLAIN)
+    assert namer.name(LIFTED, range(5), constrained={5}) == (HEADS, PLAIN)
 
 
 def test_labels_with_arrows_of_their_own() -> None:
@@ -142,3 +144,39 @@ def test_probabilities_in_misc() -> None:
     assert (written.heads, written.probs) == (tree.heads, tree.probs)
     assert with_written_probs(written) == written
     assert tree.column("misc")[0] == "_"
+
+
+def trees_with(lengths: list[int], *, rows: list[int]) -> Trees:
+    """Trees that say in each number which sentence and which token it is of."""
+    sizes = zip(rows, lengths, strict=True)
+    numbers = np.array([100 * row + token for row, n in sizes for token in range(n + 1)])
+    return Trees(
+        lengths=np.array(lengths),
+        heads=numbers,
+        relations=numbers + 1,
+        probs=numbers / 2,
+        log_probs=np.array(rows) / 4,
+        crossing=np.array(rows) % 2 == 0,
+        marginals=[np.full((1, 1), row, np.float32) for row in rows],
+    )
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=8), st.data())
+def test_trees_of_batches_are_joined_in_the_order_of_their_sentences(
+    lengths: list[int], data: st.DataObject
+) -> None:
+    order = data.draw(st.permutations(range(len(lengths))))
+    cut = data.draw(st.integers(0, len(lengths)))
+    parts = [part for part in (order[:cut], order[cut:]) if part]
+    joined = Trees.joined(
+        [(np.array(part), trees_with([lengths[row] for row in part], rows=part)) for part in parts]
+    )
+    expected = trees_with(lengths, rows=list(range(len(lengths))))
+    for name in ("lengths", "heads", "relations", "probs", "log_probs", "crossing", "marginals"):
+        np.testing.assert_array_equal(getattr(joined, name), getattr(expected, name))
+    assert joined.upos is None
+    assert joined.entropies is None
+
+
+def test_no_batches_have_no_trees() -> None:
+    assert len(Trees.joined([])) == 0

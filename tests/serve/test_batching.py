@@ -19,7 +19,7 @@ from treecrf.serve.queue.scheduler import Batcher
 from treecrf.treebank import Sentence
 
 WORDS = ["Anna", "saw", "the", "garden", "."]
-IMPOSSIBLE = Constraints(held={1: 2, 2: 1})
+IMPOSSIBLE = Constraints(heads={1: 2, 2: 1})
 
 Test = Callable[[Batcher], Awaitable[None]]
 

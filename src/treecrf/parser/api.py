@@ -25,10 +25,10 @@ from treecrf.parser.batching.memory import TooLongError, check_lists
 from treecrf.parser.bundled import model_folder
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import (
-    FREE,
+    NO_CONSTRAINTS,
     Constraints,
-    constraints_of,
-    kept_from,
+    constraints_from,
+    make_constraints,
 )
 from treecrf.parser.decoding.batches import decode_sentences, is_small_grid
 from treecrf.parser.decoding.decoder import Decoding, NoAllowedTreeError
@@ -203,10 +203,9 @@ class Parser:
         from 1, head 0 the root) and `forbidden` the heads that a word must not have.
         """
         given = list(as_sentences(sentences))
-        limits = list(constraints_of(len(given), constraints, forbidden))
         config = self._config(decoder)
         parsed: list[Sentence] = []
-        pairs = zip(given, limits, strict=True)
+        pairs = zip(given, make_constraints(len(given), constraints, forbidden), strict=True)
         for window in windows(enumerate(pairs, 1), size=_size_of_pair):
             parsed += self._parse_window(window, config, probs=probs)
         return parsed
@@ -227,7 +226,7 @@ class Parser:
         config = self._config(decoder)
 
         def pair(sentence: Sentence) -> tuple[Sentence, Constraints]:
-            return sentence, kept_from(sentence) if keep_heads else FREE
+            return sentence, constraints_from(sentence) if keep_heads else NO_CONSTRAINTS
 
         def work(window: list[NumberedPair]) -> list[Sentence]:
             return self._parse_window(window, config, probs=probs)
@@ -241,17 +240,17 @@ class Parser:
     ) -> Iterator[list[Sentence]]:
         """The k best trees of each sentence, best first; fewer where there are fewer."""
         for sentence in as_sentences(sentences):
-            limit = kept_from(sentence) if keep_heads else FREE
-            yield [tree for tree, _ in self.rank(sentence, limit, k=k)]
+            constraint = constraints_from(sentence) if keep_heads else NO_CONSTRAINTS
+            yield [tree for tree, _ in self.rank(sentence, constraint, k=k)]
 
     def rank(
-        self, sentence: Sentence, limit: Constraints, *, k: int
+        self, sentence: Sentence, constraint: Constraints, *, k: int
     ) -> list[tuple[Sentence, float]]:
         """The k best trees of a sentence under its constraints, each with its log-probability."""
         k = checked_count(k)
-        limit.check(sentence)
+        constraint.check(sentence)
         check_lists(sentence, k, siblings=self.scorer.sibling_scores is not None)
-        batch, allowed = self._one_batch(self._encoded([sentence]), [limit])
+        batch, allowed = self._one_batch(self._encoded([sentence]), [constraint])
 
         @torch.inference_mode()
         def decode() -> Trees:
@@ -263,13 +262,13 @@ class Parser:
                 small = is_small_grid(batch.grid, self.device)
                 trees = run_on_one_thread(decode) if small else decode()
         except NoAllowedTreeError as error:
-            raise error.named(sentence.where, forbidden=bool(limit.forbidden)) from None
-        return self._namer.ranked(sentence, limit, trees)
+            raise error.named(sentence.where, forbidden=bool(constraint.forbidden)) from None
+        return self._namer.ranked(sentence, constraint, trees)
 
     def analyse(
         self,
         sentences: Sequence[Sentence],
-        limits: Sequence[Constraints],
+        constraints: Sequence[Constraints] | None = None,
         *,
         topk: Sequence[int] | None = None,
     ) -> list[Analysis]:
@@ -277,8 +276,10 @@ class Parser:
 
         `topk` says how many of the best trees to list for each sentence; 0 is no list.
         """
-        for number, (sentence, limit) in enumerate(zip(sentences, limits, strict=True)):
-            limit.check(sentence)
+        if constraints is None:
+            constraints = [NO_CONSTRAINTS] * len(sentences)
+        for number, (sentence, constraint) in enumerate(zip(sentences, constraints, strict=True)):
+            constraint.check(sentence)
             if topk is not None and topk[number]:
                 k = checked_count(topk[number])
                 check_lists(sentence, k, siblings=self.scorer.sibling_scores is not None)
@@ -286,16 +287,16 @@ class Parser:
             trees = decode_sentences(
                 self.scorer,
                 self._encoded(sentences),
-                limits,
+                constraints,
                 config=self.config,
                 device=self.device,
                 details=True,
                 topk=topk,
             )
         except (NoAllowedTreeError, TooLongError) as error:
-            forbidden = bool(limits[error.row].forbidden)
+            forbidden = bool(constraints[error.row].forbidden)
             raise error.named(sentences[error.row].where, forbidden=forbidden) from None
-        return self._namer.analyses(sentences, limits, trees)
+        return self._namer.analyses(sentences, constraints, trees)
 
     def distribution(
         self,
@@ -310,12 +311,12 @@ class Parser:
         not made a distribution over trees.
         """
         given = list(as_sentences(sentences))
-        limits = list(constraints_of(len(given), constraints, forbidden))
-        for number, (sentence, limit) in enumerate(zip(given, limits, strict=True), 1):
-            limit.check(sentence, where=place_of(sentence, number))
+        made = list(make_constraints(len(given), constraints, forbidden))
+        for number, (sentence, constraint) in enumerate(zip(given, made, strict=True), 1):
+            constraint.check(sentence, where=place_of(sentence, number))
         if not given:
             raise ParserError("there is no sentence")
-        batch, allowed = self._one_batch(self._encoded(given), limits)
+        batch, allowed = self._one_batch(self._encoded(given), made)
         back = torch.from_numpy(np.argsort(batch.rows)).to(self.device)
         with torch.no_grad(), fast_products():
             small = is_small_grid(batch.grid, self.device)
@@ -338,11 +339,11 @@ class Parser:
         return encode(sentences, self.vocabulary, self.config)
 
     def _one_batch(
-        self, encoded: EncodedSentences, limits: list[Constraints]
+        self, encoded: EncodedSentences, constraints: list[Constraints]
     ) -> tuple[Batch, Tensor | None]:
         batch = make_batch(encoded, np.arange(len(encoded)), device=self.device)
-        sorted_limits = [limits[row] for row in batch.rows]
-        return batch, allowed_arcs(sorted_limits, batch.grid[1], device=self.device)
+        ordered = [constraints[row] for row in batch.rows]
+        return batch, allowed_arcs(ordered, batch.grid[1], device=self.device)
 
     def _scores(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
         """Scores of arcs and siblings whose probabilities are calibrated."""
@@ -359,30 +360,30 @@ class Parser:
     ) -> list[Sentence]:
         """The trees of some sentences, computed in batches of similar length."""
         sentences = [sentence for _, (sentence, _) in window]
-        limits = [limit for _, (_, limit) in window]
-        for number, (sentence, limit) in window:
-            if limit:
-                limit.check(sentence, where=place_of(sentence, number))
+        constraints = [constraint for _, (_, constraint) in window]
+        for number, (sentence, constraint) in window:
+            if constraint:
+                constraint.check(sentence, where=place_of(sentence, number))
         encoded = self._encoded(sentences)
         try:
-            trees = self.decode(encoded, limits, config=config, probs=probs)
+            trees = self.decode(encoded, constraints, config=config, probs=probs)
         except (NoAllowedTreeError, TooLongError) as error:
-            number, (sentence, limit) = window[error.row]
+            number, (sentence, constraint) = window[error.row]
             where = place_of(sentence, number)
-            raise error.named(where, forbidden=bool(limit.forbidden)) from None
-        return self._namer.with_trees(sentences, limits, trees)
+            raise error.named(where, forbidden=bool(constraint.forbidden)) from None
+        return self._namer.with_trees(sentences, constraints, trees)
 
     def decode(
         self,
         encoded: EncodedSentences,
-        limits: Sequence[Constraints],
+        constraints: Sequence[Constraints],
         *,
         config: Config,
         probs: bool,
     ) -> Trees:
         """The trees of encoded sentences as numbers: what is done on the device."""
         return decode_sentences(
-            self.scorer, encoded, limits, config=config, device=self.device, probs=probs
+            self.scorer, encoded, constraints, config=config, device=self.device, probs=probs
         )
 
 

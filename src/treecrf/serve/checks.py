@@ -91,9 +91,9 @@ def checked_constraints(
     checked = []
     for number, sentence in enumerate(sentences, 1):
         where = f"sentence {number}"
-        constraints = Constraints(held=all_heads[number - 1], labels=all_relations[number - 1])
+        constraints = Constraints(heads=all_heads[number - 1], relations=all_relations[number - 1])
         constraints.check(sentence, where=where)
-        _check_tree(constraints.held, where, multiroot=multiroot)
+        _check_tree(constraints.heads, where, multiroot=multiroot)
         for word, relation in constraints.labels.items():
             if not 1 <= word <= len(sentence):
                 raise ServeError(

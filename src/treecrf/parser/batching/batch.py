@@ -191,7 +191,7 @@ def allowed_arcs(
         return None
     allowed = torch.ones(len(constraints), width, width, dtype=torch.bool)
     for row, constraint in enumerate(constraints):
-        for dependent, head in constraint.held.items():
+        for dependent, head in constraint.heads.items():
             allowed[row, dependent] = False
             allowed[row, dependent, head] = True
         for dependent, heads in constraint.forbidden.items():

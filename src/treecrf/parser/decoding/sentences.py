@@ -56,14 +56,14 @@ class TreeNamer:
             self.plain = [restore([0], [relation])[1][0] for relation in self.relations]
 
     def name(
-        self, heads: Sequence[int], relations: Sequence[int], *, fixed: Collection[int] = ()
+        self, heads: Sequence[int], relations: Sequence[int], *, constrained: Collection[int] = ()
     ) -> tuple[list[int], list[str]]:
-        """Heads and relations, one item a word; the words that are `fixed` keep their heads."""
+        """Heads and relations, one item a word; words that are `constrained` keep their heads."""
         if self.marked.isdisjoint(relations):
             plain = self.plain
             return list(heads), [plain[number] for number in relations]
         marked = [self.relations[number] for number in relations]
-        return restore(heads, marked, encoding=self.encoding, fixed=fixed)
+        return restore(heads, marked, encoding=self.encoding, fixed=constrained)
 
     def with_trees(
         self, sentences: Sequence[Sentence], constraints: Sequence[Constraints], trees: Trees
@@ -82,9 +82,9 @@ class TreeNamer:
                 heads[words],
                 relations[words],
                 # Put back, an arc might be a forbidden one.
-                fixed={*constraint.held, *constraint.forbidden},
+                constrained={*constraint.heads, *constraint.forbidden},
             )
-            for word, relation in constraint.labels.items():
+            for word, relation in constraint.relations.items():
                 deprels[word - 1] = relation
             tree = sentence.with_tree(
                 named_heads,

@@ -55,7 +55,7 @@ class Trees:
         rows = np.concatenate([rows for rows, _ in parts])
         order = np.argsort(rows)
         found = [trees for _, trees in parts]
-        if len(found) == 1 and np.array_equal(rows, order):
+        if len(found) == 1 and np.array_equal(rows, np.arange(len(rows))):
             return found[0]
         sizes = np.concatenate([trees.lengths for trees in found]) + 1
         starts = np.cumsum(sizes) - sizes

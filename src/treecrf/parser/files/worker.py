@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from treecrf.parser.batching.encoding import EncodedSentences, check_tags, encode
 from treecrf.parser.batching.memory import LONG
 from treecrf.parser.config import Config
-from treecrf.parser.constraints import FREE, Constraints, kept_from
+from treecrf.parser.constraints import NO_CONSTRAINTS, Constraints, constraints_from
 from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.errors import ParserError
@@ -53,7 +53,7 @@ class Numbers:
     """What is computed from: the sentences of a piece."""
 
     encoded: EncodedSentences
-    limits: Sequence[Constraints]
+    constraints: Sequence[Constraints]
     places: Sequence[str]
     """Where each sentence is in the file, if an error might have to name it."""
 
@@ -94,12 +94,15 @@ class _Worker:
             assert job.cutting is not None
             splitter, joins = job.cutting
             sentences = assemble(piece, splitter=splitter, joins=joins)
-        limits = [kept_from(sentence) if job.keep_heads else FREE for sentence in sentences]
-        self.waiting[number] = sentences, limits
+        constraints = [
+            constraints_from(sentence) if job.keep_heads else NO_CONSTRAINTS
+            for sentence in sentences
+        ]
+        self.waiting[number] = sentences, constraints
         check_tags(sentences, job.config)
         encoded = encode(sentences, job.vocabulary, job.config)
-        named = any(limits) or max(map(len, sentences), default=0) > LONG
-        return Numbers(encoded, limits, [s.where for s in sentences] if named else [])
+        named = any(constraints) or max(map(len, sentences), default=0) > LONG
+        return Numbers(encoded, constraints, [s.where for s in sentences] if named else [])
 
     def _parse(self, piece: Piece) -> list[Sentence]:
         job = self.job
@@ -117,8 +120,8 @@ class _Worker:
         return sentences
 
     def write(self, number: int, trees: Trees) -> str:
-        sentences, limits = self.waiting.pop(number)
-        parsed = self.namer.with_trees(sentences, limits, trees)
+        sentences, constraints = self.waiting.pop(number)
+        parsed = self.namer.with_trees(sentences, constraints, trees)
         if self.job.write_probs:
             parsed = [with_written_probs(sentence) for sentence in parsed]
         return "".join([sentence.to_conllu() for sentence in parsed])

@@ -108,7 +108,7 @@ def _close(pool: "list[_Process]") -> None:
 
 def _trees(parser: Parser, numbers: Numbers, config: Config, *, probs: bool) -> object:
     try:
-        return parser.decode(numbers.encoded, numbers.limits, config=config, probs=probs)
+        return parser.decode(numbers.encoded, numbers.constraints, config=config, probs=probs)
     except (NoAllowedTreeError, TooLongError) as error:
         raise error.named(numbers.places[error.row]) from None
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from treecrf.parser import Parser
-from treecrf.parser.constraints import FREE
 from treecrf.parser.files.pipeline import windows
 from treecrf.serve.annotate.decisions import Annotations
 from treecrf.serve.annotate.store import SentenceStore
@@ -81,7 +80,7 @@ def make_queue(
             numbers.extend(number for number, _ in short)
             scores.extend(0.0 for _ in short)
             continue
-        analyses = parser.analyse([sentence for _, sentence in short], [FREE] * len(short))
+        analyses = parser.analyse([sentence for _, sentence in short])
         for (number, _), analysis in zip(short, analyses, strict=True):
             probs = analysis.sentence.probs or []
             if asking.words(probs):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TypeAlias
 
-from treecrf.parser.constraints import FREE, Constraints
+from treecrf.parser.constraints import NO_CONSTRAINTS, Constraints
 from treecrf.parser.decoding.sentences import Analysis
 from treecrf.treebank import Sentence
 
@@ -37,7 +37,7 @@ class Task:
     """A sentence, and the work to be done with it."""
 
     sentence: Sentence
-    constraints: Constraints = FREE
+    constraints: Constraints = NO_CONSTRAINTS
     parse: bool = True
     """Without it, the sentence is only given back."""
     details: bool = False
