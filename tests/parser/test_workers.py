@@ -18,7 +18,7 @@ from treecrf.parser.files import workers as module
 from treecrf.parser.files.sources import FileOptions
 from treecrf.parser.files.workers import parse_with_workers
 from treecrf.treebank import Sentence, TreebankError, read_conllu, write_conllu
-from treecrf.treebank.files.streams import streams as files
+from treecrf.treebank.files import streams as files
 from treecrf.treebank.probs import with_written_probs
 
 CONFIG = replace(SMALL, loss="crf")

@@ -82,10 +82,35 @@ def load(
 
 
 class Parser:
-    """A trained parser: `treecrf.load(folder)`.
+    """A trained parser: words in, trees with probabilities out. `treecrf.load` makes one.
 
-    Sentences go in as lists of words or as `Sentence`s, whose other columns are kept; they come out
+    Sentences go in as lists of words or as `Sentence`s, whose other columns are kept. They come out
     as `Sentence`s with `heads`, `deprels` and `probs`, the probability of each head.
+
+    Args:
+        config: The settings that the network was trained with.
+        vocabulary: The words, characters, tags and relations that it has numbers for.
+        weights: Its weights by name, as `save` writes them.
+        vectors: Pretrained word vectors `[1 + word, feature]`, where it reads some.
+        pretrained: The description of its transformer, where it has one.
+        device: "cpu", "cuda" or "cuda:1"; "auto" takes a GPU where there is one.
+        folder: The model folder; the segmenter in it is loaded when it is first needed.
+        network: Computes the scores in the place of the weights, which then may be empty.
+
+    Example:
+        >>> import treecrf
+        >>> parser = treecrf.load(device="cpu")  # the English model that comes with treecrf
+        >>> [sentence] = parser.parse("She reads books.")
+        >>> sentence.heads
+        [2, 0, 2, 2]
+        >>> sentence.deprels
+        ['nsubj', 'root', 'obj', 'punct']
+        >>> [sentence] = parser.parse_tokens([["She", "reads", "books"]], constraints=[{3: 0}])
+        >>> sentence.heads[2]
+        0
+        >>> crf = parser.distribution([["She", "reads", "books"]])  # the TreeCRF itself
+        >>> tuple(crf.marginals.shape)
+        (1, 4, 4)
     """
 
     def __init__(
@@ -100,7 +125,6 @@ class Parser:
         folder: Path | None = None,
         network: Network | None = None,
     ) -> None:
-        """With `network`, that computes scores, and no weights are needed."""
         self.config = config
         self.vocabulary = vocabulary
         self._vectors = vectors
