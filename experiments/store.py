@@ -14,8 +14,8 @@ from experiments.systems import decoders_of
 from experiments.treebanks import Split
 from treecrf.parser import ParserError, load_config
 from treecrf.parser import folder as checkpoint
+from treecrf.parser.choices import Decoder
 from treecrf.parser.config import Config
-from treecrf.parser.options import Decoder
 from treecrf.treebank.metrics.counts import Counts
 
 __all__ = ["Parses", "Result", "Store", "read_epochs"]

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
+from treecrf.parser.choices import Decoder, Loss, Nonprojective
 from treecrf.parser.config import Config
-from treecrf.parser.options import Decoder, Loss, Nonprojective
 
 __all__ = [
     "CRF",

@@ -23,8 +23,8 @@ from experiments.treebanks import Split
 from treecrf.extras import MissingExtraError
 from treecrf.parser import ParserError, load, load_config, set_up
 from treecrf.parser import folder as checkpoint
+from treecrf.parser.choices import Decoder
 from treecrf.parser.device import choose_device
-from treecrf.parser.options import Decoder
 from treecrf.parser.training.data import Prepared
 from treecrf.parser.training.loop import Epoch, train
 from treecrf.segment.errors import SegmentError

@@ -31,7 +31,7 @@ from experiments.files import write_json
 from treecrf.nn.compact import Stored
 from treecrf.parser import folder as checkpoint
 from treecrf.parser import load
-from treecrf.parser.options import Precision
+from treecrf.parser.choices import Precision
 from treecrf.parser.training.calibration import calibration_error, fit_temperature
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.treebank import Sentence, read_conllu

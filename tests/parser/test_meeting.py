@@ -8,8 +8,7 @@ import pytest
 from torch.distributed import Store, TCPStore
 
 from treecrf.parser.training import ranks
-from treecrf.parser.training.meeting import meet
-from treecrf.parser.training.ranks import LostRankError, joined
+from treecrf.parser.training.ranks import LostRankError, joined, meet
 
 SIZE = 3
 PATIENCE = timedelta(seconds=300)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.parser.models import random_parser, sentence_of, with_loss
 from treecrf.parser import ParserError
 from treecrf.parser.files import pipeline
-from treecrf.parser.files.pipeline import Ahead, pipelined, windows
-from treecrf.parser.files.stopping import stop_of_thread
+from treecrf.parser.files.pipeline import Ahead, pipelined, stop_of_thread, windows
 from treecrf.treebank import Sentence
 
 SETTING: ContextVar[str] = ContextVar("setting", default="plain")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 import typer
 
 from treecrf.cli.console import print_tree, track, tree_text
-from treecrf.parser.options import Decoder as DecoderName
-from treecrf.parser.options import Precision as PrecisionName
+from treecrf.parser.choices import Decoder as DecoderName
+from treecrf.parser.choices import Precision as PrecisionName
 from treecrf.treebank.metrics.scores import By as ByName
 from treecrf.treebank.metrics.scores import Subtypes as SubtypesName
 

@@ -24,8 +24,8 @@ from treecrf.cli.options import (
 )
 from treecrf.cores import usable_cores
 from treecrf.extras import needs_extra
+from treecrf.parser.choices import InputKind
 from treecrf.parser.errors import ParserError
-from treecrf.parser.options import InputKind
 
 if TYPE_CHECKING:
     from treecrf.integrations.ray import Corpus, Pool

@@ -8,7 +8,7 @@ import typer
 
 from treecrf.cli.console import print_best, print_segmenter_epoch, print_training, say
 from treecrf.cli.options import Device
-from treecrf.parser.options import Loss, Nonprojective
+from treecrf.parser.choices import Loss, Nonprojective
 from treecrf.treebank.metrics.scores import Punctuation
 
 if TYPE_CHECKING:

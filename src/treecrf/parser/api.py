@@ -23,6 +23,7 @@ from treecrf.parser.batching.batch import Batch, allowed_arcs, make_batch
 from treecrf.parser.batching.encoding import EncodedSentences, check_tags, encode
 from treecrf.parser.batching.memory import TooLongError, check_lists
 from treecrf.parser.bundled import model_folder
+from treecrf.parser.choices import Decoder, Precision
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import (
     NO_CONSTRAINTS,
@@ -42,7 +43,6 @@ from treecrf.parser.network.loss import TreeCRF, distribution, tempered
 from treecrf.parser.network.pretrained import Pretrained
 from treecrf.parser.network.scorer import Network, Scorer
 from treecrf.parser.network.sizes import make_blank
-from treecrf.parser.options import Decoder, Precision
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.storage import misfit

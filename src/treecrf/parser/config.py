@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from treecrf.parser.errors import ParserError
-from treecrf.parser.options import (
+from treecrf.parser.choices import (
     Decoder,
     Encoder,
     Loss,
@@ -14,6 +13,7 @@ from treecrf.parser.options import (
     Schedule,
     Tags,
 )
+from treecrf.parser.errors import ParserError
 from treecrf.settings import Settings, setting
 from treecrf.treebank.metrics.scores import Punctuation
 from treecrf.treebank.pseudoprojective import Encoding

@@ -16,8 +16,8 @@ from treecrf.extras import needs_extra
 from treecrf.integrations.spacy.noun_chunks import noun_chunks
 from treecrf.integrations.spacy.sentences import SpacySentence, sentences_of, set_sentence_starts
 from treecrf.parser.bundled import BUNDLED, DEFAULT, model_folder
+from treecrf.parser.choices import Decoder
 from treecrf.parser.errors import ParserError
-from treecrf.parser.options import Decoder
 
 with needs_extra("spacy", "treecrf in spaCy"):
     import srsly

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from treecrf.extras import needs_extra
+from treecrf.parser.choices import Tags
 from treecrf.parser.errors import ParserError
-from treecrf.parser.options import Tags
 from treecrf.treebank import Sentence, Token
 
 with needs_extra("spacy", "treecrf in spaCy"):

@@ -16,7 +16,7 @@ from treecrf.parser.constraints import Constraints
 from treecrf.parser.decoding.decoder import LONGEST_ENTROPY, Decoding
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.device import fast_products
-from treecrf.parser.files.stopping import stop_of_thread
+from treecrf.parser.files.pipeline import stop_of_thread
 from treecrf.parser.network.scorer import Network
 from treecrf.threads import run_side_by_side
 

@@ -2,23 +2,24 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextvars import ContextVar, copy_context
 from threading import Event
-from typing import Generic, TypeVar
+from typing import Generic, ParamSpec, TypeVar
 
-from treecrf.parser.files.stopping import submit
-
-__all__ = ["Ahead", "pipelined", "windows"]
+__all__ = ["Ahead", "StoppedError", "pipelined", "stop_of_thread", "submit", "windows"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
 
 # What is held of a stream at once; within it sentences are sorted by length.
 _WINDOW_WORDS = 1 << 16
 _WINDOW_ITEMS = 1 << 13
 # Windows that are computed or wait for it while the next one is read.
 _IN_FLIGHT = 2
+
+_stop: ContextVar[Event | None] = ContextVar("stop", default=None)
 
 
 def windows(items: Iterable[Item], *, size: Callable[[Item], int]) -> Iterator[list[Item]]:
@@ -53,6 +54,37 @@ def pipelined(items: Iterable[Item], work: Callable[[Item], Result]) -> Iterator
             stop.set()
             for future in pending:
                 future.cancel()
+
+
+class StoppedError(Exception):
+    """What was begun is not wanted any more."""
+
+
+def submit(
+    pool: Executor,
+    stop: Event,
+    work: Callable[Arguments, Result],
+    *arguments: Arguments.args,
+    **options: Arguments.kwargs,
+) -> "Future[Result]":
+    """Have a thread do the work, with the backend that the caller chose, until `stop` is set."""
+
+    def run() -> Result:
+        _stop.set(stop)
+        return work(*arguments, **options)
+
+    return pool.submit(copy_context().run, run)
+
+
+def stop_of_thread() -> Callable[[], None]:
+    """What raises once the work of this thread is not wanted any more: to call between batches."""
+    stop = _stop.get()
+
+    def check() -> None:
+        if stop is not None and stop.is_set():
+            raise StoppedError
+
+    return check
 
 
 class Ahead(Generic[Item, Result]):

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from io import StringIO
 from typing import IO, TYPE_CHECKING, cast
 
+from treecrf.parser.choices import Decoder, InputKind
 from treecrf.parser.decoding.sentences import RANK
 from treecrf.parser.errors import ParserError
-from treecrf.parser.options import Decoder, InputKind
 from treecrf.treebank import Sentence
 from treecrf.treebank.files.documents import Document, document_file, read_documents
 from treecrf.treebank.files.streams import File, open_source, read_chunks

@@ -23,8 +23,8 @@ from treecrf.parser.batching.memory import TooLongError
 from treecrf.parser.config import Config
 from treecrf.parser.decoding.decoder import NoAllowedTreeError
 from treecrf.parser.errors import ParserError
+from treecrf.parser.files.pipeline import submit
 from treecrf.parser.files.sources import FileOptions, check_has_heads, look_into
-from treecrf.parser.files.stopping import submit
 from treecrf.parser.files.worker import FileJob, Numbers, Piece
 from treecrf.segment.scored import ScoredText, cut_scored
 from treecrf.treebank.files.streams import File, next_chunk, open_source, read_chunks

@@ -3,11 +3,13 @@
 import os
 import re
 import signal
+import time
+import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import torch
 from torch import Tensor, distributed
@@ -17,12 +19,17 @@ from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.errors import ParserError
 from treecrf.signals import on_end_signals
 
+if TYPE_CHECKING:
+    from torch.distributed.distributed_c10d import Store
+
 __all__ = ["ALONE", "LostRankError", "Ranks", "joined"]
 
 Value = TypeVar("Value")
 
 _PATIENCE = timedelta(minutes=2)  # to meet in: torchrun starts all of them at about one time
 
+_LEADER = "treecrf/leader"
+_PAUSE = 0.05  # seconds; to wait in the store instead is to have it print what it waited for
 _PLACE = re.compile(r"^\[[^]]*\] ")  # in the source of what connects the processes
 
 
@@ -150,8 +157,6 @@ def _connect(ranks: Ranks, gpu: torch.device | None) -> None:
     """Make a group of the processes, if they all come."""
     from torch.distributed.rendezvous import rendezvous  # not every torch has it
 
-    from treecrf.parser.training.meeting import meet
-
     try:
         store, rank, size = next(rendezvous("env://", timeout=_PATIENCE))
         distributed.init_process_group(
@@ -171,6 +176,50 @@ def _connect(ranks: Ranks, gpu: torch.device | None) -> None:
             f"process {ranks.rank} of {ranks.size}: another one {problem}; start them again, with "
             "--resume"
         ) from None
+
+
+def meet(store: "Store", rank: int, size: int, *, patience: timedelta) -> "Store":
+    """A part of the store that these processes have for themselves, once the leader knows them.
+
+    The store outlives them: those that torchrun starts again find in it where the ones before them
+    could be reached. The number of the restart is no name to tell them apart by, since each machine
+    has its own. So the leader makes up a name, which counts for those whom the leader answers.
+    """
+    from torch.distributed.distributed_c10d import PrefixStore  # not every torch has it
+
+    store.set_timeout(patience)
+    deadline = time.monotonic() + patience.total_seconds()
+    name = _welcome(store, size, deadline) if rank == 0 else _greet(store, rank, deadline)
+    return PrefixStore(name, store)
+
+
+def _welcome(store: "Store", size: int, deadline: float) -> str:
+    name = uuid.uuid4().hex
+    store.set(_LEADER, name)
+    for other in range(1, size):
+        while not store.check([f"treecrf/{name}/{other}"]):
+            _pause(deadline)
+        greeting = store.get(f"treecrf/{name}/{other}").decode()
+        store.set(f"treecrf/{name}/{greeting}", "welcome")
+    return name
+
+
+def _greet(store: "Store", rank: int, deadline: float) -> str:
+    greeting, greeted = uuid.uuid4().hex, ""
+    while not (greeted and store.check([f"treecrf/{greeted}/{greeting}"])):
+        if store.check([_LEADER]):
+            name = store.get(_LEADER).decode()  # maybe of a leader who is no more: look again
+            if name != greeted:
+                store.set(f"treecrf/{name}/{rank}", greeting)
+                greeted = name
+        _pause(deadline)
+    return greeted
+
+
+def _pause(deadline: float) -> None:
+    if time.monotonic() > deadline:
+        raise TimeoutError
+    time.sleep(_PAUSE)
 
 
 def _reason(error: Exception) -> str:

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, cast
 
+from treecrf.parser.choices import InputKind
 from treecrf.parser.files.sources import FileOptions, look_into, read_input
-from treecrf.parser.options import InputKind
 from treecrf.serve.annotate.store import SentenceStore
 from treecrf.storage import hidden
 from treecrf.treebank import Sentence, TreebankError

@@ -1,4 +1,4 @@
-"""What one can choose about a parser; a command names these without loading what computes."""
+"""Values of settings and options; light, because every command imports it."""
 
 from typing import Literal
 
