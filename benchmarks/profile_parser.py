@@ -22,6 +22,7 @@ from benchmarks.operations import Operations
 from benchmarks.report import print_table, write_json
 from benchmarks.stages import Stages
 from benchmarks.timing import machine
+from treecrf.nn.adam import Adam
 from treecrf.nn.bilstm import BiLSTM
 from treecrf.nn.mlp import Perceptrons
 from treecrf.parser import Config, Parser, api, load, load_config, set_up
@@ -34,7 +35,6 @@ from treecrf.parser.network import loss
 from treecrf.parser.network.readers import WordReader
 from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.training import loop
-from treecrf.parser.training.adam import Adam
 from treecrf.parser.training.evaluation import DevSet
 from treecrf.parser.training.optimiser import Optimisation
 from treecrf.parser.training.run import Epoch, Run

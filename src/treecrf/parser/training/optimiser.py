@@ -6,9 +6,10 @@ import re
 import torch
 from torch import Tensor, nn
 
+from treecrf.nn.adam import Adam
 from treecrf.parser.config import Config
+from treecrf.parser.errors import ParserError
 from treecrf.parser.network.scorer import Scorer
-from treecrf.parser.training.adam import Adam
 from treecrf.storage import StorageError, misfit
 
 __all__ = ["Optimisation"]
@@ -27,6 +28,12 @@ class Optimisation:
         self.scorer = scorer
         self.epoch_steps = epoch_steps
         self.parameters: list[Tensor] = list(scorer.parameters())
+        for weights in self.parameters:
+            if weights.dtype not in (torch.float32, torch.float64):
+                raise ParserError(
+                    f"weights in {str(weights.dtype).removeprefix('torch.')} cannot be trained, "
+                    "because squares of small gradients are 0 in it: convert them to float32"
+                )
         self.rates = _rates(scorer, config)
         self.adam = Adam(
             self.parameters,
@@ -51,7 +58,7 @@ class Optimisation:
 
     @torch.no_grad()
     def step(self) -> None:
-        """Change the weights by their gradients, and forget those."""
+        """Take one step of Adam and of the average, and clear the gradients."""
         self.adam.step(self.share)
         self.steps += 1
         if self.config.average:

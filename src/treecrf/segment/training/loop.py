@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
+from treecrf.nn.adam import Adam
 from treecrf.segment.characters import UNKNOWN, Alphabet
 from treecrf.segment.config import SegmenterConfig
 from treecrf.segment.errors import SegmentError
@@ -98,8 +99,13 @@ def _train(
     )
     parameters = list(network.parameters())
     averages = [parameter.data for parameter in averaged.parameters()]
-    on_gpu = parameters[0].is_cuda
-    adam = torch.optim.Adam(parameters, lr=config.learning_rate, fused=on_gpu or None)
+    adam = Adam(
+        parameters,
+        [config.learning_rate] * len(parameters),
+        betas=(0.9, 0.999),
+        epsilon=1e-8,
+        clip=config.clip,
+    )
     best: dict[str, Tensor] = {}
     best_mean, best_epoch, steps = -1.0, 0, 0
 
@@ -118,12 +124,7 @@ def _train(
             seen = _drop_characters(characters[rows], config.character_dropout)
             loss = _loss(network(seen, classes[rows]), targets[rows], asked[rows])
             loss.backward()
-            torch.nn.utils.clip_grad_norm_(parameters, config.clip)
-            done = (epoch - 1 + place / len(batches)) / config.epochs
-            for group in adam.param_groups:
-                group["lr"] = config.learning_rate * (1 - done)
-            adam.step()
-            adam.zero_grad()
+            adam.step(1 - (epoch - 1 + place / len(batches)) / config.epochs)
             steps += 1
             # At first the weights are still far off, so the average follows them closely.
             keep = min(config.average, (1 + steps) / (10 + steps))

@@ -5,8 +5,6 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from treecrf.parser.errors import ParserError
-
 __all__ = ["Adam"]
 
 
@@ -27,13 +25,7 @@ class Adam:
         epsilon: float,
         clip: float,
     ) -> None:
-        """With a rate for each parameter; `clip` is the longest gradient, 0 for no limit."""
-        for weights in parameters:
-            if weights.dtype not in (torch.float32, torch.float64):
-                raise ParserError(
-                    f"weights in {str(weights.dtype).removeprefix('torch.')} cannot be trained, "
-                    "because squares of small gradients are 0 in it: convert them to float32"
-                )
+        """Take a learning rate for each parameter; `clip` is the largest norm, 0 for any."""
         self.parameters = list(parameters)
         self.betas = betas
         self.epsilon = epsilon
@@ -48,7 +40,7 @@ class Adam:
 
     @torch.no_grad()
     def step(self, share: float) -> None:
-        """Change the weights by their gradients, at this share of their rates, and forget those."""
+        """Take one step with learning rates scaled by `share`, and clear the gradients."""
         scale = self._scale() if self.clip else None
         self.steps += 1
         for rate, states in self._by_rate.items():
@@ -81,7 +73,7 @@ class Adam:
             parameter.grad = None
 
     def _scale(self) -> Tensor | None:
-        """What gradients are divided by, so that all together are no longer than they may be."""
+        """The divisor that brings the norm of all gradients down to `clip`; 1 if it is smaller."""
         gradients = [weights.grad for weights in self.parameters if weights.grad is not None]
         if not gradients:
             return None
