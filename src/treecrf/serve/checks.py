@@ -94,7 +94,7 @@ def checked_constraints(
         constraints = Constraints(heads=all_heads[number - 1], relations=all_relations[number - 1])
         constraints.check(sentence, where=where)
         _check_tree(constraints.heads, where, multiroot=multiroot)
-        for word, relation in constraints.labels.items():
+        for word, relation in constraints.relations.items():
             if not 1 <= word <= len(sentence):
                 raise ServeError(
                     422, f"{where}: a label for word {word}, but there are {len(sentence)} words"
