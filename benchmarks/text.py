@@ -135,7 +135,7 @@ def _stages(parser: Parser, text: str) -> dict[str, float]:
         stages.replace(predict, "pipelined", lambda items, work: map(work, items))
         stages.replace(batches, "run_side_by_side", lambda calls: (call() for call in calls))
         stages.replace(segmenter, "run_sized", lambda call, multiply_adds: call())
-        stages.watch(segmenter.Segmenter, "_score", "segmenter: network")
+        stages.watch(segmenter.Segmenter, "_read", "segmenter: network")
         stages.watch(predict, "encode", "words to numbers", host=True)
         stages.watch(batches, "make_batch", "batches")
         stages.watch(parser.scorer.reader, "forward", "encoder")

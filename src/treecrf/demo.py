@@ -25,8 +25,8 @@ _LENGTHS = range(3, 26)
 _RULES = """
 S = Clause .:punct *60 | Clause Because:advcl .:punct *4 | Clause But:conj .:punct *4
   | Day:obl:tmod Clause .:punct *4 | Front:obl Clause .:punct *4 | Yes:discourse Clause .:punct *3
-  | VP<VB> !:punct *6 | did:aux Person#:nsubj VP<VB> ?:punct *5 | who:nsubj VP<VBD> ?:punct *3
-  | wh:advmod did:aux Person#:nsubj VP<VB> ?:punct *4;
+  | VP<VB> !:punct *4 | VP<VB> Voc:vocative !:punct *2 | did:aux Person#:nsubj VP<VB> ?:punct *5
+  | who:nsubj VP<VBD> ?:punct *3 | wh:advmod did:aux Person#:nsubj VP<VB> ?:punct *4;
 X = Man#:nsubj rest.VBD manner:advmod Who:acl:relcl@1 .:punct *4
   | Man#:nsubj rest.VBD manner:advmod WithTrait:nmod@1 .:punct *3
   | what:obj@5 did:aux Person#:nsubj say.VB Inner:ccomp ?:punct *4; Inner = Person#:nsubj do.VBD;
@@ -37,7 +37,7 @@ Clause = Subject#:nsubj VP<VBD> *20 | Subject#:nsubj VP# *10 | Subject#:nsubj mo
   | Thing#:nsubj:pass be#:aux:pass do.VBN By:obl:agent *3 | there:expl be# Thing#:nsubj *2;
 Because = sconj:mark Clause; But = ,:punct but:cc Clause; That = that:mark Clause;
 Day = this:det day; Front = InPlace ,:punct; Yes = yes ,:punct; To = to:mark VP<VB>;
-VPs = VP<VBZ>; VPp = VP<VBP>;
+VPs = VP<VBZ>; VPp = VP<VBP>; Voc = ,:punct name;
 VP<> = do.<> Thing#:obj *12 | do.<> Thing#:obj WithTool:obl *6 | do.<> Thing#:obj InPlace:obl *6
   | do.<> Thing#:obj InPlace:obl On:obl *3 | manner:advmod do.<> Thing#:obj *3
   | do.<> Person#:obj *3 | give.<> Person#:iobj Thing#:obj *5 | give.<> Thing#:obj ToPerson:obl *3

@@ -106,6 +106,8 @@ def test_the_end_by_a_signal_leaves_no_temporary_file(
         stdin=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # Under nohup the tests ignore SIGHUP, and so would the command.
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
     )
     with process:
         deadline = time.monotonic() + 300

@@ -163,7 +163,8 @@ def test_what_started_from_another_model_does_not_need_it_again(
 ) -> None:
     """Not even where the first epoch was not finished."""
     dev = str(treebank / "dev.conllu")
-    arguments = ["train", "--train", dev, "--dev", dev, "--set", "epochs=1"]
+    arguments = ["train", "--train", dev, "--dev", dev]
+    arguments += ["--set", "epochs=1", "--set", "learning_rate=1e-4"]
 
     def interrupt(_: object) -> None:
         raise KeyboardInterrupt

@@ -9,7 +9,8 @@ import pytest
 from experiments import raw_text
 from tests.experiments.toys import OPTIONS, result_of, run
 from treecrf.segment import Segmenter, SegmenterConfig, train_segmenter
-from treecrf.segment.training import corpus
+from treecrf.segment.training.raw_text import raw_sentences
+from treecrf.segment.training.raw_text import raw_text as text_of
 from treecrf.treebank import Sentence, evaluate_conll18, read_conllu, write_conllu
 from treecrf.treebank.tokens import Token
 
@@ -70,7 +71,7 @@ def test_our_own_segmentation(treebank: Path, out: Path, tmp_path: Path) -> None
     content = result_of(out / "made", "raw_text")
     assert content["tokens"] == str(tmp_path)
     gold = list(read_conllu(treebank / "test.conllu"))
-    text = corpus.raw_text(corpus.raw_sentences(gold))
+    text = text_of(raw_sentences(gold))
     cut = [
         sentence.with_tree([*range(len(sentence))], ["dep"] * len(sentence))
         for sentence in Segmenter.load(tmp_path).segment(text)

@@ -194,7 +194,7 @@ def mask(
 ) -> None:
     """Make partial training data: take heads and their labels away, or whole sentences.
 
-    A line on standard error says how much was kept.
+    A line says how much was kept, on standard error where the data goes to standard output.
     """
     from treecrf.treebank import read_conllu
     from treecrf.treebank.mask import keep_sentences, mask_dependencies
@@ -216,7 +216,7 @@ def mask(
         f"kept {sum(heads):,} of {sum(of_heads):,} dependencies "
         f"({sum(heads) / max(1, sum(of_heads)):.2%}), in {sum(map(bool, heads)):,} of "
         f"{len(sentences):,} sentences",
-        err=True,
+        err=output == "-",
     )
 
 

@@ -31,11 +31,11 @@ class BertShape:
     def from_transformers(cls, config: Mapping[str, Any]) -> "BertShape":
         """Read the sizes from a `config.json` of Hugging Face; ValueError names a wrong one."""
 
-        def number(name: str, most: int = 1 << 40) -> int:
+        def number(name: str, most: int = 1 << 40, *, least: int = 1) -> int:
             value = config.get(name)
-            if type(value) is not int or not 1 <= value <= most:
+            if type(value) is not int or not least <= value <= most:
                 raise ValueError(
-                    f"{name} is {reprlib.repr(value)}, not a number from 1 to {most:,}"
+                    f"{name} is {reprlib.repr(value)}, not a number from {least} to {most:,}"
                 )
             return value
 
@@ -48,7 +48,7 @@ class BertShape:
         return cls(
             vocabulary=number("vocab_size"),
             size=size,
-            layers=number("num_hidden_layers", MOST_LAYERS),
+            layers=number("num_hidden_layers", MOST_LAYERS, least=0),
             heads=heads,
             feed_forward=number("intermediate_size"),
             positions=number("max_position_embeddings"),
