@@ -242,7 +242,8 @@ def _label_ends(panel: "Axes", lines: Sequence[Curve]) -> None:
     """The name of each curve to the right of its end, moved up or down where two would touch."""
     low, high = panel.get_ylim()
     step = (high - low) * 13 / (panel.bbox.height * 72 / panel.figure.dpi)
-    ends = sorted((curve.y[-1], curve.name, curve.x[-1]) for curve in lines)
+    # A curve may end below the plot, but its name stays beside it.
+    ends = sorted((min(max(curve.y[-1], low), high), curve.name, curve.x[-1]) for curve in lines)
     places: list[float] = []
     for y, _, _ in ends:
         places.append(max(y, places[-1] + step) if places else y)

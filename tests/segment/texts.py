@@ -1,7 +1,7 @@
 """Generated sentences with multiword tokens, odd texts, and segmenters for the tests."""
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import islice, pairwise
 
 import numpy as np
 import torch
@@ -52,8 +52,11 @@ _CONTRACTED = {"will": "did", "can": "could", "must": "is"}
 
 
 def treebank(count: int, *, seed: int = 1) -> list[Sentence]:
-    """Generated sentences in paragraphs, with `didn't` for `will not`."""
+    """Generated sentences in paragraphs, a fifth of them with `didn't` for `will not`."""
     sentences = [_contracted(sentence) for sentence in generate_treebank(count, seed=seed)]
+    more = generate_treebank(20 * count, seed=seed + 1000)
+    negated = (_contracted(sentence) for sentence in more if "not" in sentence.forms)
+    sentences[::5] = islice(negated, len(sentences[::5]))
     for number, sentence in enumerate(sentences):
         comments = ["# newdoc"] if number % 20 == 0 else []
         comments += ["# newpar"] if number % 5 == 0 else []

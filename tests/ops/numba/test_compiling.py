@@ -57,7 +57,6 @@ def test_the_sources_of_a_kernel_are_what_its_module_imports() -> None:
     found = compiling.sources(OPS / "nonprojective" / "sampling.py")
     assert {str(path.relative_to(OPS)) for path in found} == {
         "constants.py",
-        "nonprojective/layout.py",
         "nonprojective/matrix_tree.py",
         "nonprojective/sampling.py",
         "nonprojective/widefloat.py",

@@ -26,11 +26,12 @@ PROGRAM = "import helper; print(helper.double(21.0), helper.triple(14.0))"
 
 def run(folder: Path, cache: Path) -> tuple[str, list[str]]:
     """What the two kernels of a module give, and the lines on standard error."""
+    path = os.pathsep.join([str(folder), *sys.path])
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", PROGRAM],
         capture_output=True,
         text=True,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(folder)},
+        env=os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": path},
     )
     assert result.returncode == 0, result.stderr
     return result.stdout, result.stderr.splitlines()
