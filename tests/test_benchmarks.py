@@ -288,7 +288,7 @@ def test_profile_of_a_parser_has_every_stage(generated: Path) -> None:
         "words to numbers",
         "marginals",
         "decoding",
-        "best labels, to the host",
+        "best relations, to the host",
         "naming trees",
         "sentences with trees",
         "writing",
