@@ -97,7 +97,7 @@ class Parser:
         folder: The model folder; the segmenter in it is loaded when it is first needed.
         network: Computes the scores in the place of the weights, which then may be empty.
 
-    Example:
+    Examples:
         >>> import treecrf
         >>> parser = treecrf.load(device="cpu")  # the English model that comes with treecrf
         >>> [sentence] = parser.parse("She reads books.")
