@@ -97,7 +97,7 @@ def test_the_heads_below_the_tree_keep_the_focus(page: Page) -> None:
     page.locator(".details .chip").last.focus()  # to free it
     page.keyboard.press("Enter")
     expect(page.locator(".arc.fixed")).to_have_count(0)
-    expect(page.locator(".details .chip").last).to_be_focused()
+    expect(page.locator(".details .chip:focus")).to_have_count(1)  # the button itself is gone
     page.keyboard.press("Control+z")
     expect(page.locator(".arc.fixed")).to_have_count(1)
 
