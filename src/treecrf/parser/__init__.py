@@ -12,15 +12,7 @@ if TYPE_CHECKING:
     from treecrf.parser.training.loop import Training
     from treecrf.parser.training.setup import set_up
 
-__all__ = [
-    "Config",
-    "Parser",
-    "ParserError",
-    "Training",
-    "load",
-    "load_config",
-    "set_up",
-]
+__all__ = ["Config", "Parser", "ParserError", "Training", "load", "load_config", "set_up"]
 
 __getattr__, __dir__ = lazy_names(
     __name__,

@@ -376,11 +376,7 @@ class Parser:
         return tempered(arcs, siblings, self.config.temperature)
 
     def _parse_window(
-        self,
-        window: list[NumberedPair],
-        config: Config,
-        *,
-        probs: bool = True,
+        self, window: list[NumberedPair], config: Config, *, probs: bool = True
     ) -> list[Sentence]:
         """The trees of some sentences, computed in batches of similar length."""
         sentences = [sentence for _, (sentence, _) in window]

@@ -8,14 +8,7 @@ from treecrf.parser.errors import ParserError
 from treecrf.treebank import Sentence
 from treecrf.treebank.lines import find_fault
 
-__all__ = [
-    "Words",
-    "as_sentences",
-    "as_text",
-    "check_text",
-    "checked_count",
-    "place_of",
-]
+__all__ = ["Words", "as_sentences", "as_text", "check_text", "checked_count", "place_of"]
 
 Words = Sequence[str] | Sentence
 

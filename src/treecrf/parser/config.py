@@ -114,8 +114,7 @@ class Config(Settings):
     epochs: int = setting(1000, "Maximum number of epochs.", least=0)
     patience: int = setting(100, "Early stopping: epochs without a new best dev LAS.", least=1)
     punct: Punctuation = setting(
-        "keep",
-        "Punctuation in the dev scores that choose the epoch: keep, unicode or tag.",
+        "keep", "Punctuation in the dev scores that choose the epoch: keep, unicode or tag."
     )
     seed: int = setting(1, "Random seed.", least=0, below=1e12)
 

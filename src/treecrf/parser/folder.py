@@ -30,13 +30,7 @@ from treecrf.parser.presets import load_config
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.segment.segmenter import Segmenter
-from treecrf.storage import (
-    StorageError,
-    load_tensors,
-    parse_json,
-    replace_file,
-    save_tensors,
-)
+from treecrf.storage import StorageError, load_tensors, parse_json, replace_file, save_tensors
 
 __all__ = [
     "CHECKPOINT",

@@ -36,19 +36,13 @@ PRESETS: dict[str, Config] = {
     ),
     # What the paper trained with, in the authors' own code where the paper does not say.
     "paper": Config(
-        batch_tokens=5000,
-        average=0.0,
-        lstm_input_dropout=0.33,
-        recurrent_dropout_mask="sentence",
+        batch_tokens=5000, average=0.0, lstm_input_dropout=0.33, recurrent_dropout_mask="sentence"
     ),
 }
 
 
 def load_config(
-    source: str | Path,
-    changes: Mapping[str, Any] | None = None,
-    *,
-    base: Config | None = None,
+    source: str | Path, changes: Mapping[str, Any] | None = None, *, base: Config | None = None
 ) -> Config:
     """A preset by its name, or the settings of a TOML file, and `changes` on top of either.
 

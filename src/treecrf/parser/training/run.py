@@ -175,11 +175,7 @@ class Run:
         if self.segmenter is not None:
             self.segmenter.save(folder)
         checkpoint.save_settings(
-            folder,
-            self.config,
-            self.vocabulary,
-            vectors=self.vectors,
-            pretrained=self.pretrained,
+            folder, self.config, self.vocabulary, vectors=self.vectors, pretrained=self.pretrained
         )
 
     def _write(self, *, whole: bool) -> None:

@@ -182,11 +182,7 @@ def _with_vectors(
 
 
 def _start(
-    config: Config,
-    vocabulary: Vocabulary,
-    *,
-    vectors: Tensor | None,
-    pretrained: Pretrained | None,
+    config: Config, vocabulary: Vocabulary, *, vectors: Tensor | None, pretrained: Pretrained | None
 ) -> _Start:
     """With weights at random."""
     if not vocabulary.relations:

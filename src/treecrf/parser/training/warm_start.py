@@ -79,12 +79,7 @@ def inherited_vocabulary(
 
 @torch.no_grad()
 def take_weights(
-    scorer: Scorer,
-    weights: Mapping[str, Tensor],
-    *,
-    relations: list[str],
-    old: Config,
-    new: Config,
+    scorer: Scorer, weights: Mapping[str, Tensor], *, relations: list[str], old: Config, new: Config
 ) -> None:
     """Start from the weights of a model with these relations and the settings `old`.
 
