@@ -56,7 +56,8 @@ $(INSTALLED): pyproject.toml constraints.txt
 	@test ! -e src/treecrf/models/en/config.toml || $(BIN)/treecrf parse --text "So that it is fast." > /dev/null
 	@touch $@
 
-PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
+# No restarts: a new worker would run the test that ended the last one, and hang again.
+PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --max-worker-restart 0 --dist loadfile
 
 test: $(INSTALLED) ## run the tests but those marked slow: some minutes
 	@$(PYTEST) -m "not slow" $(ARGS)
