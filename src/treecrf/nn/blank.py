@@ -1,7 +1,6 @@
 """Modules without initialised weights, to be loaded from a file."""
 
 import math
-import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -9,10 +8,10 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-__all__ = ["TooLargeError", "blank_weights", "machine_memory"]
+from treecrf.memory import machine_memory
 
-# Memory to assume where the system does not report it.
-_USUAL_BYTES = 16 << 30
+__all__ = ["TooLargeError", "blank_weights"]
+
 _WEIGHT_BYTES = 4
 _MAKERS = (torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn)
 
@@ -29,14 +28,6 @@ def blank_weights() -> Iterator[None]:
     """
     with torch.device("meta"), _NoInitialisation():
         yield
-
-
-def machine_memory() -> int:
-    """Memory of this machine in bytes."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return _USUAL_BYTES
 
 
 class _NoInitialisation(TorchFunctionMode):

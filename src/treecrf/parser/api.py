@@ -21,7 +21,6 @@ from treecrf.parser.arguments import (
 )
 from treecrf.parser.batching.batch import Batch, allowed_arcs, make_batch
 from treecrf.parser.batching.encoding import EncodedSentences, check_tags, encode
-from treecrf.parser.batching.memory import TooLongError, check_lists
 from treecrf.parser.bundled import model_folder
 from treecrf.parser.choices import Decoder, Precision
 from treecrf.parser.config import Config
@@ -37,12 +36,12 @@ from treecrf.parser.decoding.sentences import Analysis, TreeNamer
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.device import choose_device, fast_products
 from treecrf.parser.errors import ParserError
+from treecrf.parser.estimates import TooLongError, check_lists, make_blank
 from treecrf.parser.files.pipeline import pipelined, windows
 from treecrf.parser.folder import load_settings, load_vectors, load_weights, save_model
 from treecrf.parser.network.loss import TreeCRF, distribution, tempered
 from treecrf.parser.network.pretrained import Pretrained
 from treecrf.parser.network.scorer import Network, Scorer
-from treecrf.parser.network.sizes import make_blank
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import Segmenter, has_segmenter
 from treecrf.storage import misfit

@@ -11,9 +11,9 @@ from torch import Tensor
 from treecrf.extras import needs_extra
 from treecrf.parser.api import Parser
 from treecrf.parser.batching.batch import Batch, PieceInputs, WordInputs
-from treecrf.parser.batching.memory import FACTORED_CELLS
 from treecrf.parser.bundled import BUNDLED, DEFAULT, model_folder
 from treecrf.parser.errors import ParserError
+from treecrf.parser.estimates import FACTORED_CELLS
 from treecrf.parser.folder import load_settings, model_digest
 from treecrf.parser.network.scorer import Roles
 

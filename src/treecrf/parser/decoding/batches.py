@@ -7,15 +7,16 @@ from functools import partial
 import numpy as np
 import torch
 
+from treecrf.memory import available_memory
 from treecrf.parser.batching.batch import CELLS, allowed_arcs, cut_batches, make_batch
 from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.batching.encoding import EncodedSentences
-from treecrf.parser.batching.memory import LONG, TooLongError, available_memory, needed_bytes
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import Constraints
 from treecrf.parser.decoding.decoder import LONGEST_ENTROPY, Decoding
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.device import fast_products
+from treecrf.parser.estimates import LONG, TooLongError, needed_bytes
 from treecrf.parser.files.pipeline import stop_of_thread
 from treecrf.parser.network.scorer import Network
 from treecrf.threads import run_side_by_side

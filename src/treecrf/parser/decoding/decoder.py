@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from treecrf.parser.batching.batch import Batch
-from treecrf.parser.batching.memory import FACTORED_CELLS
 from treecrf.parser.config import Config
 from treecrf.parser.decoding.long import LongTreeCRF
 from treecrf.parser.decoding.mbr import has_tree, is_projective_tree, mbr_heads
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.errors import ParserError
+from treecrf.parser.estimates import FACTORED_CELLS
 from treecrf.parser.network.loss import TreeCRF, distribution, masked_heads, tempered
 from treecrf.parser.network.scorer import Network
 from treecrf.struct import NonProjectiveTreeCRF

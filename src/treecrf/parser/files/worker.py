@@ -8,12 +8,12 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from treecrf.parser.batching.encoding import EncodedSentences, check_tags, encode
-from treecrf.parser.batching.memory import LONG
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import NO_CONSTRAINTS, Constraints, constraints_from
 from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.errors import ParserError
+from treecrf.parser.estimates import LONG
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.characters import Joins
 from treecrf.segment.multiwords import Splitter

@@ -19,10 +19,10 @@ from queue import SimpleQueue
 from typing import Any
 
 from treecrf.parser.api import Parser
-from treecrf.parser.batching.memory import TooLongError
 from treecrf.parser.config import Config
 from treecrf.parser.decoding.decoder import NoAllowedTreeError
 from treecrf.parser.errors import ParserError
+from treecrf.parser.estimates import TooLongError
 from treecrf.parser.files.pipeline import submit
 from treecrf.parser.files.sources import FileOptions, check_has_heads, look_into
 from treecrf.parser.files.worker import FileJob, Numbers, Piece
@@ -36,7 +36,7 @@ _PIECE_BYTES = 1 << 21
 _PIECE_CHARACTERS = 1 << 18  # of raw text
 # Pieces for each worker that are under way at once: while one is computed the next one is read.
 _IN_FLIGHT = 2
-# Threads that compute: while one waits for a GPU, or launches, another prepares the next batch.
+# Threads that compute: while one waits for a GPU, or launches, another makes the next batch.
 _THREADS = {"cpu": 1, "cuda": 2}
 _SECONDS_TO_END = 5.0
 # Ctrl-C is for the process that writes, from the very start of the others.

@@ -25,7 +25,7 @@ from treecrf.nn.transformer.huggingface import (
 )
 from treecrf.nn.transformer.wordpieces import END, START, UNKNOWN, WordPieces
 from treecrf.parser.errors import ParserError
-from treecrf.parser.network.sizes import make_blank
+from treecrf.parser.estimates import make_blank
 from treecrf.storage import StorageError, is_finite, read_json, replace_file
 
 __all__ = [

@@ -12,7 +12,6 @@ from treecrf.parser.batching.batch import Batch, make_batch, shuffled_batches
 from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.batching.encoding import encode, encode_annotation
 from treecrf.parser.batching.gold import WordCounts, count_words
-from treecrf.parser.batching.memory import check_training
 from treecrf.parser.config import Config
 from treecrf.parser.device import fast_products
 from treecrf.parser.errors import ParserError
@@ -116,8 +115,6 @@ def _operation_size(training: Training) -> float:
 
 def _train(training: Training, folder: Path, *, resume: bool) -> Epoch:
     config, ranks = training.config, training.ranks
-    if training.device.type == "cpu":
-        check_training(training.prepared.sentences, config)
     scorer = training.scorer.to(training.device)
     encoded = encode(training.prepared.sentences, training.vocabulary, config)
     annotation = encode_annotation(training.prepared.sentences, training.vocabulary, config)
@@ -130,7 +127,7 @@ def _train(training: Training, folder: Path, *, resume: bool) -> Epoch:
     limit = float("inf") if training.max_minutes is None else 60 * training.max_minutes
     cut = False  # whether the time was up in the middle of an epoch
 
-    def prepare(rows: Integers) -> tuple[Batch | None, WordCounts | None]:
+    def make_part(rows: Integers) -> tuple[Batch | None, WordCounts | None]:
         """This process's part of a batch, if it has one, and the counts of the whole."""
         part = ranks.part_of(rows, encoded.lengths)
         if not len(part):
@@ -148,14 +145,14 @@ def _train(training: Training, folder: Path, *, resume: bool) -> Epoch:
         sentences = steps = 0
         epoch_started = time.perf_counter()
         scorer.train()
-        with Ahead(batches, prepare) as prepared:
+        with Ahead(batches, make_part) as parts:
             for rows in batches:
-                batch, counts = prepared.take()
+                batch, counts = parts.take()
                 if batch is None:
                     loss = torch.zeros((), device=training.device)
                 else:
                     loss = training_loss(scorer, batch, config, counts=counts)
-                    prepared.begin()  # while the host does nothing but launch what is compiled
+                    parts.begin()  # while the host does nothing but launch what is compiled
                     loss.backward()
                 total += ranks.add_gradients(optimisation.parameters, loss.detach())
                 optimisation.step()

@@ -1,10 +1,11 @@
 """From files and settings to a training that can begin or go on."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,11 +15,11 @@ from treecrf.parser.bundled import model_folder
 from treecrf.parser.config import ARCHITECTURE, Config
 from treecrf.parser.device import choose_device
 from treecrf.parser.errors import ParserError
+from treecrf.parser.estimates import check_training, make_blank
 from treecrf.parser.folder_writer import check_is_folder
 from treecrf.parser.network.pretrained import Pretrained, fetch, take_encoder_weights
 from treecrf.parser.network.readers import PieceReader
 from treecrf.parser.network.scorer import Scorer
-from treecrf.parser.network.sizes import check_trainable, make_blank
 from treecrf.parser.network.vectors import read_vectors
 from treecrf.parser.presets import load_config
 from treecrf.parser.training.data import Prepared, prepare
@@ -89,102 +90,79 @@ def set_up(
         raise ParserError("a model to start from brings its own word vectors; it takes no others")
     begun = _check_folder(folder, config, resume=resume, overwrite=overwrite)
     chosen = choose_device(device)
-    prepared = prepare(_read(train), config)
+    prepared = prepare(chain.from_iterable(map(read_conllu, train)), config)
     dev_sentences = list(read_conllu(dev))
     if not any(head >= 0 for sentence in dev_sentences for head in sentence.heads):
         raise ParserError(f"{dev}: no word has a head, so there is no best epoch to choose by it")
     _check_punctuation(dev_sentences, config, name=f"{dev}")
-    if begun:
-        start = _own_start(folder, config)
-    elif init is not None:
-        start = _inherited_start(model_folder(init), config, prepared, keep_segmenter)
-    else:
-        start = _new_start(config, prepared, embeddings=embeddings)
-    check_trainable(start.scorer, chosen, average=config.average > 0)
-    return Training(
-        config=config,
-        vocabulary=start.vocabulary,
-        vectors=start.vectors,
-        pretrained=start.pretrained,
-        segmenter=start.segmenter,
-        prepared=prepared,
-        dev=dev_sentences,
-        scorer=start.scorer,
-        device=chosen,
-    )
+    make = partial(_training, config=config, prepared=prepared, dev=dev_sentences, device=chosen)
+    if begun:  # the weights come with the checkpoint
+        _, vocabulary, pretrained = checkpoint.load_settings(folder, weights=False)
+        return make(vocabulary, checkpoint.load_vectors(folder, vocabulary), pretrained)
+    found = build_vocabulary(prepared.sentences, config)
+    if init is not None:
+        return _inherited(make, found, config, model_folder(init), keep_segmenter=keep_segmenter)
+    return _new(make, found, config, embeddings=embeddings)
 
 
-class _Start(NamedTuple):
-    """What a training starts from."""
-
-    scorer: Scorer
-    vocabulary: Vocabulary
-    vectors: Tensor | None
-    pretrained: Pretrained | None
-    segmenter: Segmenter | None = None
-
-
-def _own_start(folder: Path, config: Config) -> _Start:
-    """What is in the folder; its weights come with its checkpoint."""
-    _, vocabulary, pretrained = checkpoint.load_settings(folder, weights=False)
-    vectors = checkpoint.load_vectors(folder, vocabulary)
-    return _start(config, vocabulary, vectors=vectors, pretrained=pretrained)
-
-
-def _inherited_start(
-    init: Path, config: Config, prepared: Prepared, keep_segmenter: bool
-) -> _Start:
-    """The weights, the vocabulary and the segmenter of another model, and what the data adds."""
+def _inherited(
+    make: Callable[..., Training],
+    found: Vocabulary,
+    config: Config,
+    init: Path,
+    *,
+    keep_segmenter: bool,
+) -> Training:
+    """Start from the weights, the vocabulary and the segmenter of another model."""
     old, known, pretrained = checkpoint.load_settings(init)
     _check_architecture(config, old, init)
-    found = build_vocabulary(prepared.sentences, config)
     vocabulary = inherited_vocabulary(known, found, old=old, new=config)
-    vectors = checkpoint.load_vectors(init, vocabulary)
-    start = _start(config, vocabulary, vectors=vectors, pretrained=pretrained)
+    training = make(vocabulary, checkpoint.load_vectors(init, vocabulary), pretrained)
     weights = checkpoint.load_weights(init)
     try:
-        take_weights(start.scorer, weights, relations=known.relations, old=old, new=config)
+        take_weights(training.scorer, weights, relations=known.relations, old=old, new=config)
     except ParserError as error:
         raise ParserError(f"{init}: {error}") from None
     if keep_segmenter and has_segmenter(init):
-        return start._replace(segmenter=Segmenter.load(init))
-    return start
+        training.segmenter = Segmenter.load(init)
+    return training
 
 
-def _new_start(config: Config, prepared: Prepared, *, embeddings: File | None) -> _Start:
-    """What is in the data, with the transformer or the word vectors that the user names."""
-    vocabulary = build_vocabulary(prepared.sentences, config)
-    vectors: Tensor | None = None
-    if embeddings is not None:
-        vocabulary, vectors = _with_vectors(vocabulary, config, embeddings)
+def _new(
+    make: Callable[..., Training], found: Vocabulary, config: Config, *, embeddings: File | None
+) -> Training:
+    """Start from the transformer or the word vectors that the user names, if any."""
     if config.encoder == "transformer":
+        if embeddings is not None:
+            raise ParserError("a transformer brings its own vectors: it takes no --embeddings")
         pretrained, weights = fetch(config.transformer)
-        vocabulary.pieces = pretrained.pieces
-        start = _start(config, vocabulary, vectors=None, pretrained=pretrained)
-        assert isinstance(start.scorer.reader, PieceReader)
-        take_encoder_weights(start.scorer.reader.transformer, weights, config.transformer)
-        return start
+        found.pieces = pretrained.pieces
+        training = make(found, None, pretrained)
+        assert isinstance(training.scorer.reader, PieceReader)
+        take_encoder_weights(training.scorer.reader.transformer, weights, config.transformer)
+        return training
     if config.transformer:
         raise ParserError(
             f"transformer is {config.transformer}, which the encoder {config.encoder} does not "
             "read with: --set encoder=transformer does"
         )
-    return _start(config, vocabulary, vectors=vectors, pretrained=None)
-
-
-def _with_vectors(
-    vocabulary: Vocabulary, config: Config, embeddings: File
-) -> tuple[Vocabulary, Tensor]:
-    if config.encoder == "transformer":
-        raise ParserError("a transformer brings its own vectors: it takes no --embeddings")
+    if embeddings is None:
+        return make(found, None, None)
     words, vectors = read_vectors(embeddings)
-    return vocabulary.with_vectors(words), vectors
+    return make(found.with_vectors(words), vectors, None)
 
 
-def _start(
-    config: Config, vocabulary: Vocabulary, *, vectors: Tensor | None, pretrained: Pretrained | None
-) -> _Start:
-    """With weights at random."""
+def _training(
+    vocabulary: Vocabulary,
+    vectors: Tensor | None,
+    pretrained: Pretrained | None,
+    *,
+    config: Config,
+    prepared: Prepared,
+    dev: Sequence[Sentence],
+    device: torch.device,
+) -> Training:
+    """A training of a network with random weights, which are made only if they fit in memory."""
     if not vocabulary.relations:
         raise ParserError("no word of the training data has a head and a relation")
     if config.predict_upos and not vocabulary.upos:
@@ -193,10 +171,18 @@ def _start(
             "leave it out, or take data with tags"
         )
     make = partial(Scorer, config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
-    make_blank(make)
+    check_training(make_blank(make), prepared.sentences, config, device)
     torch.manual_seed(config.seed)
-    scorer = make()
-    return _Start(scorer, vocabulary, vectors, pretrained)
+    return Training(
+        config=config,
+        vocabulary=vocabulary,
+        vectors=vectors,
+        pretrained=pretrained,
+        prepared=prepared,
+        dev=dev,
+        scorer=make(),
+        device=device,
+    )
 
 
 def _check_punctuation(dev: Sequence[Sentence], config: Config, *, name: str) -> None:
@@ -205,11 +191,6 @@ def _check_punctuation(dev: Sequence[Sentence], config: Config, *, name: str) ->
         raise ParserError(
             f"{name}: by its tags no word is punctuation; punct = unicode goes by the form of words"
         )
-
-
-def _read(files: Sequence[File]) -> Iterable[Sentence]:
-    for file in files:
-        yield from read_conllu(file)
 
 
 def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool) -> bool:

@@ -147,12 +147,14 @@ async def _process(request: Request, registry: Registry, limits: Limits) -> Resp
     parameters = await read_parameters(request)
     if "data" not in parameters:
         raise ServeError(400, "the parameter `data` is missing: it is the text to be processed")
-    batcher, job = await run_in_threadpool(_prepare, parameters, registry, limits)
+    batcher, job = await run_in_threadpool(_make_job, parameters, registry, limits)
     start, end = '"acknowledgements": [], "result": "', '"'
     return await answer_json(batcher, job, request, start=start, between="", end=end)
 
 
-def _prepare(parameters: dict[str, str], registry: Registry, limits: Limits) -> tuple[Batcher, Job]:
+def _make_job(
+    parameters: dict[str, str], registry: Registry, limits: Limits
+) -> tuple[Batcher, Job]:
     batcher = registry.match(parameters.get("model", ""))
     return batcher, _Work(batcher, parameters, limits).job(parameters["data"])
 

@@ -1,15 +1,17 @@
-"""Sentences that need more memory than there is are refused before anything is computed."""
+"""What needs more memory than is available is refused before anything is computed."""
 
 from pathlib import Path
 
 import pytest
+import torch
+from torch import nn
 
 from tests.cli.running import problem
 from tests.parser.models import VOCABULARY, random_scorer, sentence_of, with_loss
+from treecrf import memory
 from treecrf.parser import Parser, ParserError
-from treecrf.parser.batching import memory
-from treecrf.parser.batching.memory import check_lists, check_training, needed_bytes
-from treecrf.treebank import write_conllu
+from treecrf.parser.estimates import check_lists, check_training, needed_bytes
+from treecrf.treebank import Sentence, write_conllu
 
 WORDS = 1_000
 
@@ -40,14 +42,29 @@ def test_a_sentence_is_named_with_its_words_and_bytes(
     assert f"a sentence of 1,000 words needs about {needed} of memory, and 0.0 GiB" in said
 
 
+@pytest.mark.usefixtures("little_memory")
+def test_training_is_judged_by_the_memory_that_is_left(tmp_path: Path) -> None:
+    file, model = tmp_path / "short.conllu", tmp_path / "model"
+    write_conllu([Sentence(["a"], [0], deprels=["root"])], file)
+    files = ("--train", file, "--dev", file, "--out", model)
+    settings = ("--config", "tiny", "--set", "lstm_size=600", "--device", "cpu")
+    said = problem("train", *files, *settings)
+    assert "(5 times the weights), and 0.0 GiB are available on cpu: choose smaller sizes" in said
+    assert not model.exists()
+
+
 @pytest.mark.parametrize("loss", ["local", "crf", "crf2o", "nonprojective"])
 def test_training_refuses_what_does_not_fit(loss: str) -> None:
     sentences, config = [sentence_of(5, seed=0), sentence_of(200, seed=0)], with_loss(loss)
-    needed = needed_bytes(200, config, training=True)
-    check_training(sentences, config, available=needed)
+    network, cpu = nn.Linear(10, 10, bias=False), torch.device("cpu")
+    weights = (5 if config.average else 4) * 4 * 100
+    needed = weights + needed_bytes(200, config, training=True)
+    check_training(network, sentences, config, cpu, available=needed)
     with pytest.raises(ParserError, match="a sentence of 200 words needs about"):
-        check_training(sentences, config, available=needed - 1)
-    check_training([], config, available=0)
+        check_training(network, sentences, config, cpu, available=needed - 1)
+    check_training(network, [], config, cpu, available=weights)
+    with pytest.raises(ParserError, match=r"training needs at least 0.0 GiB .* times the weights"):
+        check_training(network, [], config, cpu, available=weights - 1)
 
 
 def test_more_words_need_more() -> None:

@@ -1,0 +1,141 @@
+"""Estimates of memory, made before anything is computed; loads torch only where a network is."""
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TypeVar
+
+from treecrf.memory import available_memory, gibibytes
+from treecrf.parser.config import Config
+from treecrf.parser.errors import ParserError
+from treecrf.treebank import Sentence
+
+if TYPE_CHECKING:
+    import torch
+    from torch import nn
+
+__all__ = [
+    "FACTORED_CELLS",
+    "LONG",
+    "TooLongError",
+    "check_lists",
+    "check_training",
+    "make_blank",
+    "needed_bytes",
+]
+
+Module = TypeVar("Module", bound="nn.Module")
+
+FACTORED_CELLS = 1 << 28
+"""Sibling scores of a longer sentence are not kept but computed as they are needed: with more cells
+`[dependent, head, sibling]` than these, three tensors of them would take over 3 GiB."""
+
+LONG = 300
+"""Words of a sentence that may take more memory than there is."""
+
+# Weights, gradients, and Adam's two moments.
+_TRAINING_COPIES = 4
+# Bytes for each cell [dependent, head, sibling] and [dependent, head] of a sentence. Sibling scores
+# are there in single precision, divided by the temperature, and as doubles; in training with their
+# gradients. Charts are some ten tensors in double precision.
+_SIBLING_BYTES = 16
+_TRAINED_SIBLING_BYTES = 24
+_CHART_BYTES = 128
+_FEATURE_BYTES = 4  # of what a head and a sibling leave of a score
+# At most three lists of the k best trees for each span: scores and choices.
+_LIST_BYTES = 48
+
+
+class TooLongError(ParserError):
+    """A sentence takes more memory than there is; `row` is the sentence."""
+
+    def __init__(self, row: int, words: int, needed: int, available: int) -> None:
+        self.row = row
+        self.problem = (
+            f"a sentence of {words:,} words needs about {gibibytes(needed)} of memory, and "
+            f"{gibibytes(available)} are available; split it, or use a machine with more"
+        )
+        super().__init__(f"sentence {row + 1}: {self.problem}")
+
+    def named(self, where: str, *, forbidden: bool = False) -> ParserError:
+        """The same with the name of the sentence in it."""
+        return ParserError(f"{where}: {self.problem}")
+
+
+def make_blank(make: Callable[[], Module], where: str = "") -> Module:
+    """The network that `make` gives, without numbers; an error where no machine could hold it."""
+    from treecrf.nn.blank import TooLargeError, blank_weights
+
+    try:
+        with blank_weights():
+            return make()
+    except TooLargeError as error:
+        raise ParserError(f"{where}{error}: choose smaller sizes in the settings") from None
+
+
+def needed_bytes(words: int, config: Config, *, training: bool = False) -> int:
+    """About how much memory the scores and charts of one sentence take."""
+    tokens = words + 1
+    needed = _CHART_BYTES * tokens**2
+    if config.loss != "crf2o":
+        return needed
+    features = _FEATURE_BYTES * (config.sibling_size + 1) * tokens**2
+    if training:
+        return needed + 4 * features + _TRAINED_SIBLING_BYTES * tokens**3
+    if tokens**3 > FACTORED_CELLS:
+        return needed + features
+    return needed + _SIBLING_BYTES * tokens**3
+
+
+def check_training(
+    network: "nn.Module",
+    sentences: Iterable[Sentence],
+    config: Config,
+    device: "torch.device",
+    *,
+    available: int | None = None,
+) -> None:
+    """Raise an error where training takes more memory than is available now.
+
+    It takes some copies of the weights, which need not exist yet, and on a CPU, beside these, the
+    scores of the longest sentence.
+    """
+    copies = _TRAINING_COPIES + (config.average > 0)
+    weights = copies * sum(parameter.nbytes for parameter in network.parameters())
+    if available is None:
+        available = available_memory() if device.type == "cpu" else _available_on_gpu(device)
+    if weights > available:
+        raise ParserError(
+            f"training needs at least {gibibytes(weights)} of memory ({copies} times the weights), "
+            f"and {gibibytes(available)} are available on {device}: choose smaller sizes in the "
+            "settings"
+        )
+    longest = max(sentences, key=len, default=None)
+    if longest is None or device.type != "cpu":
+        return
+    needed, left = needed_bytes(len(longest), config, training=True), available - weights
+    if needed > left:
+        raise TooLongError(0, len(longest), needed, left).named(longest.where)
+
+
+def _available_on_gpu(device: "torch.device") -> int:
+    """Bytes that are free on a GPU, or that torch holds there without using them."""
+    from torch import cuda
+
+    free, _ = cuda.mem_get_info(device)
+    return free + cuda.memory_reserved(device) - cuda.memory_allocated(device)
+
+
+def check_lists(
+    sentence: Sentence, k: int, *, siblings: bool, available: int | None = None
+) -> None:
+    """Raise an error where the k best trees take more than half of the available memory."""
+    tokens = len(sentence) + 1
+    needed = _LIST_BYTES * k * tokens**2
+    if siblings:
+        needed += _SIBLING_BYTES * tokens**3
+    available = available_memory() if available is None else available
+    if needed > available // 2:
+        raise ParserError(
+            f"{sentence.where}: a list of the {k:,} best trees (--topk) of a sentence of "
+            f"{len(sentence):,} words needs about {gibibytes(needed)}, more than half of the "
+            f"{gibibytes(available)} that are available; ask for fewer, or parse it without"
+        )
