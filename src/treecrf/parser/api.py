@@ -151,8 +151,7 @@ class Parser:
                 f"({misfit(error)})"
             ) from None
         if config.precision == "int8" and self.device.type == "cpu" and has_byte_products():
-            # Beside a transformer the rest is little.
-            use_byte_products(scorer if pretrained is None else scorer.reader)
+            use_byte_products(scorer)
         try:
             self.scorer = scorer.to(self.device).eval()
         except torch.OutOfMemoryError:

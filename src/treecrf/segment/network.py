@@ -41,18 +41,23 @@ class CharacterNetwork(nn.Module):
         nn.init.zeros_(self.output.weight)
         nn.init.zeros_(self.output.bias)
 
-    def forward(self, characters: Tensor, classes: Tensor) -> Tensor:
-        """Log odds `[window, character, output]` from numbers, both `[window, character]`."""
+    def forward(self, characters: Tensor, classes: Tensor, *, context: int = 0) -> Tensor:
+        """Log odds `[window, character, output]` from numbers, both `[window, character]`.
+
+        Without those of `context` characters at each end of a window.
+        """
         # The LSTM reads `[character, window, feature]`, without a copy of it all.
         embedded = (self.characters(characters.T), self.classes(classes.T))
         vectors = self.dropout(torch.cat(embedded, 2))
-        if vectors.shape[1] <= _FEW_WINDOWS and can_run_alone(self.layers, vectors):
+        layers = list(self.layers)
+        if vectors.shape[1] <= _FEW_WINDOWS and can_run_alone(layers, vectors):
             vectors = torch.stack(
-                [run_alone(self.layers, window) for window in vectors.unbind(1)], 1
+                [run_alone(layers, window, context=context) for window in vectors.unbind(1)], 1
             )
         else:
-            for layer in self.layers:
+            for layer in layers:
                 vectors = self.dropout(layer(vectors)[0])
+            vectors = vectors[context : len(vectors) - context]
         scores: Tensor = self.output(vectors)
         return scores.transpose(0, 1)
 

@@ -144,7 +144,7 @@ class Segmenter:
         numbers = torch.from_numpy(self.alphabet.numbers(windows))
         classes = torch.from_numpy(classes_of(windows).astype(np.int32))
         device = self.network.output.weight.device
-        scores = self.network(numbers.to(device), classes.to(device))[:, context:-context]
+        scores = self.network(numbers.to(device), classes.to(device), context=context)
         flat: Scores = scores.reshape(-1, OUTPUTS).float().cpu().numpy()
         return flat[: len(codes) - 2 * context]
 

@@ -21,6 +21,16 @@ def test_a_sequence_is_read_as_torch_reads_it(features: int, units: int, steps: 
     torch.testing.assert_close(found, expected, atol=2e-6, rtol=1e-5)
 
 
+def test_context_is_read_and_has_no_outputs() -> None:
+    torch.manual_seed(0)
+    layers = [nn.LSTM(8, 16, bidirectional=True), nn.LSTM(32, 16, bidirectional=True)]
+    tokens = torch.randn(41, 8)
+    with torch.inference_mode():
+        torch.testing.assert_close(
+            run_alone(layers, tokens, context=7), run_alone(layers, tokens)[7:-7]
+        )
+
+
 def test_gradients_and_odd_layers_are_left_to_torch() -> None:
     tokens = torch.randn(5, 8)
     assert not can_run_alone([nn.LSTM(8, 16, bidirectional=True)], tokens)  # gradients are on

@@ -5,18 +5,19 @@ from torch import nn
 from treecrf.nn.affine import BiaffineArcs, BiaffineLabels, TriaffineSiblings
 from treecrf.nn.int8.linear import ByteLinear
 from treecrf.nn.int8.lstm import ByteLSTM
+from treecrf.nn.transformer.bert import BertLayer
 
 __all__ = ["use_byte_products"]
 
 
 def use_byte_products(module: nn.Module) -> None:
-    """Make the linear layers, LSTMs and affine forms of a module multiply int8; inference only."""
+    """Make the linear layers, LSTMs, affine forms and BERT layers multiply int8; inference only."""
     for name, child in module.named_children():
         if type(child) is nn.Linear:
             setattr(module, name, ByteLinear(child))
         elif type(child) is nn.LSTM:
             setattr(module, name, ByteLSTM(child))
-        elif isinstance(child, BiaffineArcs | BiaffineLabels | TriaffineSiblings):
+        elif isinstance(child, BiaffineArcs | BiaffineLabels | TriaffineSiblings | BertLayer):
             child.use_bytes()
         else:
             use_byte_products(child)

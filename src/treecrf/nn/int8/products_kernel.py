@@ -193,8 +193,9 @@ def multiply_rows(
 def multiply(rows: Floats, weights: Weights, bias: Floats, outputs: Floats) -> None:
     """Write outputs `[row, column]` of rows `[row, feature]` of floats."""
     depth = len(weights[0]) // len(weights[1])
-    inputs = np.full(CHUNK * depth, 128, np.uint8)
-    scales = np.empty(CHUNK, np.float32)
+    most = min(CHUNK, len(rows))
+    inputs = np.full(most * depth, 128, np.uint8)
+    scales = np.empty(most, np.float32)
     for first in range(0, len(rows), CHUNK):
         chunk = rows[first : first + CHUNK]
         round_rows(chunk, inputs, depth, scales)

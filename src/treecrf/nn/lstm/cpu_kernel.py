@@ -8,7 +8,7 @@ from numba import types
 from numba.core import cgutils
 
 from treecrf.nn.lstm.gates import GATES, UNITS, VECTOR, GateEmitter
-from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.compiling import kernel
 from treecrf.ops.numba.lanes import Floats, Memory, array, operation
 
 __all__ = ["run_sequence"]
@@ -55,33 +55,19 @@ def step_units(
     builder.store(state, states.at(builder, first), align=4)
 
 
-@compiled
-def packed_weights(weights: Floats) -> Floats:
-    """Weights `[gate * unit, unit]` as `[block of units, unit, gate, unit of the block]`, flat."""
-    size = weights.shape[1]
-    packed = np.empty(weights.size, np.float32)
-    for row in range(len(weights)):
-        gate, unit = divmod(row, size)
-        block, place = divmod(unit, UNITS)
-        start = (block * size * GATES + gate) * UNITS + place
-        for column in range(size):
-            packed[start + column * GATES * UNITS] = weights[row, column]
-    return packed
-
-
 @kernel
 def run_sequence(given: Floats, weights: Floats, backwards: bool, outputs: Floats) -> None:
     """Fill outputs `[step, unit]`, from the input's share `[step, gate * unit]` of the gates.
 
-    The weights of the states are `[gate * unit, unit]`; units are a multiple of UNITS.
+    The weights of the states are `[block of units, unit, gate, unit of the block]`, flat, with
+    UNITS units in a block.
     """
     steps, size = outputs.shape
-    packed = packed_weights(weights)
     cells = np.zeros(size, np.float32)
     states = np.zeros((2, size), np.float32)
     for number in range(steps):
         at = steps - 1 - number if backwards else number
         before, after = states[number % 2], states[1 - number % 2]
         for first in range(0, size, UNITS):
-            step_units(given[at], packed, before, size, first, cells, after)
+            step_units(given[at], weights, before, size, first, cells, after)
         outputs[at] = after

@@ -9,6 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from treecrf.nn.int8.linear import ByteLinear
+from treecrf.nn.int8.transformer import ByteLayerEnd
+
 __all__ = ["MOST_LAYERS", "BertEncoder", "BertShape", "bert_weights"]
 
 MOST_LAYERS = 1000
@@ -121,6 +124,14 @@ class BertLayer(nn.Module):
         self.contract = nn.Linear(shape.feed_forward, shape.size)
         self.norm = nn.LayerNorm(shape.size, shape.epsilon)
         self.dropout = nn.Dropout(dropout)
+        self.rounded_end: ByteLayerEnd | None = None
+
+    def use_bytes(self) -> None:
+        """Multiply int8 from now on in `read_packed`, on the CPU."""
+        self.queries_keys_values = ByteLinear(self.queries_keys_values)
+        self.rounded_end = ByteLayerEnd(
+            (self.attended, self.expand, self.contract), (self.attention_norm, self.norm)
+        )
 
     def forward(self, states: Tensor, seen: Tensor) -> Tensor:
         """New states `[window, piece, feature]`; `seen` masks padding."""
@@ -155,6 +166,8 @@ class BertLayer(nn.Module):
 
     def _after(self, states: Tensor, attended: Tensor) -> Tensor:
         """Rest of the layer after attention."""
+        if self.rounded_end is not None:
+            return self.rounded_end(states, attended)
         states = self.attention_norm(states + self._dropped(self.attended(attended)))
         expanded = functional.gelu(self.expand(states))
         normed: Tensor = self.norm(states + self._dropped(self.contract(expanded)))

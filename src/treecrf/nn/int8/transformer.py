@@ -1,0 +1,55 @@
+"""Layers of a transformer with int8 products: what follows attention is one compiled call."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from treecrf.nn.int8.linear import PRODUCTS_PER_NANOSECOND, ByteProduct
+from treecrf.ops.numba.threads import run_in_threads
+
+if TYPE_CHECKING:
+    from treecrf.nn.int8.transformer_kernel import Linear
+
+__all__ = ["ByteLayerEnd"]
+
+
+class ByteLayerEnd:
+    """Attention's output, the feed-forward network, and the residual and norm after each."""
+
+    def __init__(
+        self,
+        linears: tuple[nn.Linear, nn.Linear, nn.Linear],
+        norms: tuple[nn.LayerNorm, nn.LayerNorm],
+    ) -> None:
+        self.linears = tuple(map(_product, linears))
+        self.norms = tuple(
+            (norm.weight.detach().numpy(), norm.bias.detach().numpy()) for norm in norms
+        )
+        self.sizes = linears[1].out_features, norms[0].eps
+        products = sum(linear.weight.numel() for linear in linears)
+        self.nanoseconds = products / PRODUCTS_PER_NANOSECOND  # of a row
+
+    def __call__(self, states: Tensor, attended: Tensor) -> Tensor:
+        """New states `[piece, feature]`, on the CPU and without a gradient."""
+        from treecrf.nn.int8.transformer_kernel import CHUNK, finish_layer
+
+        outputs = torch.empty(states.shape)
+        before, given, found = states.numpy(), attended.numpy(), outputs.numpy()
+
+        def task(pieces: npt.NDArray[np.int64]) -> None:
+            for piece in pieces:
+                part = slice(piece * CHUNK, (piece + 1) * CHUNK)
+                finish_layer(
+                    before[part], given[part], self.linears, self.norms, *self.sizes, found[part]
+                )
+
+        run_in_threads(task, [CHUNK * self.nanoseconds] * -(-len(before) // CHUNK))
+        return outputs
+
+
+def _product(linear: nn.Linear) -> "Linear":
+    product = ByteProduct(linear.weight, linear.bias)
+    return product.weights, product.bias

@@ -1,0 +1,106 @@
+"""Layers of a transformer after their attention, with int8 products, compiled for the CPU."""
+
+import numpy as np
+
+from treecrf.nn.int8.products_kernel import Weights, multiply
+from treecrf.ops.numba.compiling import kernel, relaxed
+from treecrf.ops.numba.lanes import Floats
+
+__all__ = ["CHUNK", "finish_layer"]
+
+CHUNK = 96  # rows that stay in the cache from the first product to the last
+Linear = tuple[Weights, Floats]
+"""Weights and bias of a product."""
+Norm = tuple[Floats, Floats]
+"""Weight and bias of a layer norm."""
+
+# erf(x / √2) = x P(x²) / Q(x²) in single precision, for x up to LARGEST, where it is 1.
+LARGEST = np.float32(5.6)
+NUMERATOR = tuple(
+    map(
+        np.float32,
+        (
+            4.45950491e-08,
+            1.25794696e-05,
+            3.37852058e-04,
+            9.35466166e-03,
+            6.78574711e-02,
+            0.797884544,
+        ),
+    )
+)
+DENOMINATOR = tuple(
+    map(
+        np.float32,
+        (1.17965701e-06, 7.33430493e-05, 1.88547393e-03, 2.86773843e-02, 0.251713055, 1.0),
+    )
+)
+
+
+@relaxed
+def gelu(rows: Floats) -> None:
+    """Replace each x by x Φ(x)."""
+    n5, n4, n3, n2, n1, n0 = NUMERATOR
+    d5, d4, d3, d2, d1, d0 = DENOMINATOR
+    zero, half, one = np.float32(0), np.float32(0.5), np.float32(1)
+    for number in range(len(rows)):
+        row = rows[number]
+        for place in range(len(row)):
+            x = row[place]
+            s = x * x
+            above = ((((n5 * s + n4) * s + n3) * s + n2) * s + n1) * s + n0
+            below = ((((d5 * s + d4) * s + d3) * s + d2) * s + d1) * s + d0
+            within = half * x * (one + x * above / below)
+            positive = x if x > zero else zero
+            row[place] = within if s < LARGEST * LARGEST else positive
+
+
+@relaxed
+def add_and_norm(rows: Floats, added: Floats, norm: Norm, epsilon: float) -> None:
+    """Add to each row and give the sum mean 0 and variance 1, then the norm's weight and bias."""
+    weight, bias = norm
+    size = np.float32(rows.shape[1])
+    for number in range(len(rows)):
+        row, other = rows[number], added[number]
+        total = np.float32(0)
+        for place in range(len(row)):
+            row[place] += other[place]
+            total += row[place]
+        mean = total / size
+        squares = np.float32(0)
+        for place in range(len(row)):
+            squares += (row[place] - mean) * (row[place] - mean)
+        factor = np.float32(1) / np.sqrt(squares / size + np.float32(epsilon))
+        for place in range(len(row)):
+            row[place] = (row[place] - mean) * factor * weight[place] + bias[place]
+
+
+@kernel
+def finish_layer(
+    states: Floats,
+    attended: Floats,
+    linears: tuple[Linear, Linear, Linear],
+    norms: tuple[Norm, Norm],
+    width: int,
+    epsilon: float,
+    outputs: Floats,
+) -> None:
+    """Fill outputs `[row, feature]` from the states before a layer and what its heads attended to.
+
+    The three products are those of attention's output and of the feed-forward network, which is
+    `width` units wide.
+    """
+    (output, output_bias), (expand, expand_bias), (contract, contract_bias) = linears
+    most = min(CHUNK, len(states))
+    middle = np.empty((most, states.shape[1]), np.float32)
+    expanded = np.empty((most, width), np.float32)
+    for first in range(0, len(states), CHUNK):
+        rows = slice(first, min(first + CHUNK, len(states)))
+        count = rows.stop - first
+        inner, wide = middle[:count], expanded[:count]
+        multiply(attended[rows], output, output_bias, inner)
+        add_and_norm(inner, states[rows], norms[0], epsilon)
+        multiply(inner, expand, expand_bias, wide)
+        gelu(wide)
+        multiply(wide, contract, contract_bias, outputs[rows])
+        add_and_norm(outputs[rows], inner, norms[1], epsilon)
