@@ -10,9 +10,10 @@ from torch import Tensor
 
 from tests.parser.models import batch_of, random_scorer, sentences_of, with_loss
 from tests.struct.problems import Problem, problems, random_problem
+from treecrf.ops import use_backend
 from treecrf.parser.decoding import mbr as mbr_module
 from treecrf.parser.decoding.decoder import decode
-from treecrf.parser.decoding.mbr import is_projective_tree, mbr_heads
+from treecrf.parser.decoding.mbr import _greedy_heads, is_projective_tree, mbr_heads
 from treecrf.parser.network.loss import distribution
 from treecrf.struct import ProjectiveTreeCRF
 from treecrf.treebank.trees import is_projective, is_tree
@@ -48,6 +49,21 @@ def test_the_same_sum_of_marginals_as_the_chart(family: str) -> None:
         assert (allowed[:, 1:] | (heads[:, 1:] <= 0)).all()
 
     check()
+
+
+def test_compiled_heads_are_those_of_torch() -> None:
+    torch.manual_seed(0)
+    lengths = torch.tensor([6, 5, 4, 3, 2, 1, 0] * 40)
+    for scale in (0.3, 3.0):
+        marginals = (torch.randn(len(lengths), 7, 7) * scale).softmax(2)
+        beyond = torch.arange(7) > lengths[:, None]
+        marginals = marginals.masked_fill(beyond[:, None], 0).masked_fill(torch.eye(7).bool(), 0)
+        for multiroot in (False, True):
+            found = _greedy_heads(marginals, lengths, multiroot=multiroot)
+            with use_backend("torch"):
+                expected = _greedy_heads(marginals, lengths, multiroot=multiroot)
+            assert 0 < int(expected[1].sum()) < len(lengths)
+            assert all(map(torch.equal, found, expected))
 
 
 @pytest.mark.parametrize("family", PROJECTIVE)

@@ -5,6 +5,7 @@ head of each word scores 0; see `treecrf.ops.masking`. Differences of large numb
 entropy, are computed in double precision.
 """
 
+import copy
 from collections.abc import Callable
 from types import ModuleType
 from typing import ClassVar, Self, cast
@@ -148,6 +149,16 @@ class TreeDistribution:
         )
         self._require_trees(heads[0])
         return heads
+
+    def __getitem__(self, rows: slice) -> Self:
+        """The distribution over these sentences; what was computed is not computed again."""
+        some = copy.copy(self)
+        some.lengths, some._shift, some._arcs = (
+            part[rows] for part in (self.lengths, self._shift, self._arcs)
+        )
+        some._siblings = None if self._siblings is None else self._siblings[rows]
+        some._cache = {name: value[rows] for name, value in self._cache.items()}
+        return some
 
     def __repr__(self) -> str:
         batch, tokens, _ = self._arcs.shape

@@ -11,7 +11,7 @@ from treecrf.nn.int8.linear import PRODUCTS_PER_NANOSECOND, ByteProduct
 from treecrf.ops.numba.threads import run_in_threads
 
 if TYPE_CHECKING:
-    from treecrf.nn.int8.transformer_kernel import Linear
+    from treecrf.nn.int8.transformer_kernel import Linear, Norm
 
 __all__ = ["ByteLayerEnd"]
 
@@ -24,10 +24,9 @@ class ByteLayerEnd:
         linears: tuple[nn.Linear, nn.Linear, nn.Linear],
         norms: tuple[nn.LayerNorm, nn.LayerNorm],
     ) -> None:
-        self.linears = tuple(map(_product, linears))
-        self.norms = tuple(
-            (norm.weight.detach().numpy(), norm.bias.detach().numpy()) for norm in norms
-        )
+        output, expand, contract = map(_product, linears)
+        attention_norm, norm = map(_norm, norms)
+        self.linears, self.norms = (output, expand, contract), (attention_norm, norm)
         self.sizes = linears[1].out_features, norms[0].eps
         products = sum(linear.weight.numel() for linear in linears)
         self.nanoseconds = products / PRODUCTS_PER_NANOSECOND  # of a row
@@ -38,6 +37,9 @@ class ByteLayerEnd:
 
         outputs = torch.empty(states.shape)
         before, given, found = states.numpy(), attended.numpy(), outputs.numpy()
+        if len(states) <= CHUNK:
+            finish_layer(before, given, self.linears, self.norms, *self.sizes, found)
+            return outputs
 
         def task(pieces: npt.NDArray[np.int64]) -> None:
             for piece in pieces:
@@ -53,3 +55,7 @@ class ByteLayerEnd:
 def _product(linear: nn.Linear) -> "Linear":
     product = ByteProduct(linear.weight, linear.bias)
     return product.weights, product.bias
+
+
+def _norm(norm: nn.LayerNorm) -> "Norm":
+    return norm.weight.detach().numpy(), norm.bias.detach().numpy()

@@ -90,6 +90,8 @@ class Decoding:
         """
         # First of all: the pass that gives entropies gives marginals too.
         entropies = self._entropies() if details else None
+        if probs and not details:
+            self._pair_up()
         heads = self._best_heads()
         self._find_missing(heads)
         heads = self._or_spanning(heads, lambda spanning: spanning.argmax)
@@ -120,6 +122,23 @@ class Decoding:
             scores, heads = crf.topk(k)
         count = int((heads[0, :, 0] >= 0).sum())  # however many more are asked for
         return self._trees(heads[0, :count], log_probs=scores[0, :count] - crf.log_partition)
+
+    def _pair_up(self) -> None:
+        """Compute marginals for choosing trees and marginals for probabilities in one pass."""
+        config, allowed, rows = self.config, self.allowed, self.batch.grid[0]
+        if config.temperature == 1 or config.resolved_decoder != "mbr" or self.is_long:
+            return
+        arcs, siblings = self.arcs, self._siblings
+        calibrated, other = tempered(arcs, siblings, config.temperature)
+        both = distribution(
+            torch.cat((arcs, calibrated)),
+            None if siblings is None or other is None else torch.cat((siblings, other)),
+            self.batch.lengths.repeat(2),
+            config=config,
+            allowed=None if allowed is None else allowed.repeat(2, 1, 1),
+        )
+        both.marginals  # noqa: B018  (kept by the halves)
+        self._plain, self._calibrated = both[:rows], both[rows:]
 
     @cached_property
     def _calibrated(self) -> TreeCRF | LongTreeCRF:

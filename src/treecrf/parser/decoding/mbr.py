@@ -5,6 +5,7 @@ import math
 import torch
 from torch import Tensor
 
+from treecrf.ops.backend import backend_for
 from treecrf.parser.decoding.long import LongTreeCRF
 from treecrf.parser.network.loss import TreeCRF
 from treecrf.struct import ProjectiveTreeCRF
@@ -15,10 +16,8 @@ __all__ = ["has_tree", "is_projective_tree", "mbr_heads"]
 def mbr_heads(crf: TreeCRF | LongTreeCRF, allowed: Tensor | None = None) -> Tensor:
     """`crf.mbr`, with chart decoding only for sentences whose most probable heads are no tree."""
     marginals = crf.marginals
-    token = torch.arange(marginals.shape[1], device=marginals.device)
-    is_word = (token > 0) & (token <= crf.lengths[:, None])
-    heads = torch.where(is_word, marginals.argmax(2), 0)
-    settled = is_projective_tree(heads, crf.lengths, multiroot=crf.multiroot) & has_tree(crf)
+    heads, settled = _greedy_heads(marginals, crf.lengths, multiroot=crf.multiroot)
+    settled = settled & has_tree(crf)
     rest = (~settled).nonzero().squeeze(1)
     if len(rest):
         heads[rest] = ProjectiveTreeCRF(
@@ -29,6 +28,22 @@ def mbr_heads(crf: TreeCRF | LongTreeCRF, allowed: Tensor | None = None) -> Tens
             validate=False,
         ).argmax
     return heads
+
+
+def _greedy_heads(marginals: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
+    """The most probable heads `[batch, N]`, and whether they are a projective tree, `[batch]`."""
+    if backend_for(marginals.device) == "numba":
+        from treecrf.ops.projective.greedy import greedy_heads
+
+        heads = torch.empty(marginals.shape[:2], dtype=torch.int64)
+        settled = torch.empty(len(heads), dtype=torch.bool)
+        given = marginals.detach().numpy(), lengths.numpy()
+        greedy_heads(*given, multiroot, heads.numpy(), settled.numpy())
+        return heads, settled
+    token = torch.arange(marginals.shape[1], device=marginals.device)
+    is_word = (token > 0) & (token <= lengths[:, None])
+    heads = torch.where(is_word, marginals.argmax(2), 0)
+    return heads, is_projective_tree(heads, lengths, multiroot=multiroot)
 
 
 def has_tree(crf: TreeCRF | LongTreeCRF) -> Tensor:
