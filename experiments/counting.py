@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from treecrf.treebank import Sentence
-from treecrf.treebank.metrics.counts import Counts, count_sentence, punctuation, scored_words
+from treecrf.treebank.metrics.counts import Counts, count_sentence, punctuation
 from treecrf.treebank.metrics.pairing import pair_sentences
 from treecrf.treebank.metrics.scores import Punctuation
 
@@ -28,8 +28,7 @@ def count_parses(
     counts = []
     for reference, answer in pair_sentences(gold, {"system": parsed}):
         ignored = punctuation(reference, punct)
-        words = scored_words(reference, answer, ignored=ignored, subtypes="keep")
-        counts.append(count_sentence(reference, answer, words, ignored=ignored))
+        counts.append(count_sentence(reference, answer, ignored=ignored, subtypes="keep")[0])
     return counts
 
 

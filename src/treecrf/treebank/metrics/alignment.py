@@ -12,7 +12,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from treecrf.treebank.metrics.scores import Score
-from treecrf.treebank.sentence import Sentence, Token
+from treecrf.treebank.sentence import Sentence
+from treecrf.treebank.tokens import Token, surfaces
 from treecrf.treebank.trees import find_cycle, roots
 
 __all__ = ["ROOT", "Text", "TextWord", "align", "check_same_text", "score_spans"]
@@ -24,17 +25,14 @@ Span = tuple[int, int]
 
 @dataclass(slots=True)
 class TextWord:
-    """A word of a text; `start` and `end` are where its token stands."""
+    """A word of a text."""
 
     token: Token
-    start: int
+    start: int  # of its token in the text
     end: int
-    multiword: bool
-    """Whether the token is a multiword token."""
-    form: str
-    """In lower case, as the words of a block are compared."""
-    head: int
-    """The index of its head among the words of the text, or ROOT."""
+    multiword: bool  # whether the token is a multiword token
+    form: str  # in lower case, as the words of a block are compared
+    head: int  # the index of its head among the words of the text, or ROOT
 
 
 @dataclass(slots=True)
@@ -55,31 +53,22 @@ class Text:
         position = 0
         for sentence in sentences:
             _check_tree(sentence)
-            start = position
-            before = len(text.words)
-            multiwords = {multiword.first: multiword for multiword in sentence.multiwords}
-            last = 0
-            for token in sentence.tokens:
-                if token.id > last:
-                    whole = multiwords.get(token.id, token)
-                    last = token.id if isinstance(whole, Token) else whole.last
-                    surface = _without_spaces(whole.form)
-                    if not surface:
-                        raise sentence.error(f"word {token.id} has no form, so it has no place")
-                    pieces.append(surface)
-                    span = (position, position + len(surface))
-                    text.token_spans.append(span)
-                    position = span[1]
+            start, before = position, len(text.words)
+            for whole in surfaces(sentence.tokens, sentence.multiwords):
                 multiword = not isinstance(whole, Token)
-                text.words.append(
-                    TextWord(
-                        token,
-                        *span,
-                        multiword,
-                        (token.form if multiword else surface).lower(),
-                        before + token.head - 1 if token.head else ROOT,
-                    )
-                )
+                first = whole.id if isinstance(whole, Token) else whole.first
+                last = whole.id if isinstance(whole, Token) else whole.last
+                surface = _without_spaces(whole.form)
+                if not surface:
+                    raise sentence.error(f"word {first} has no form, so it has no place")
+                pieces.append(surface)
+                span = (position, position + len(surface))
+                text.token_spans.append(span)
+                position = span[1]
+                for token in sentence.tokens[first - 1 : last]:
+                    form = token.form if multiword else surface
+                    head = before + token.head - 1 if token.head else ROOT
+                    text.words.append(TextWord(token, *span, multiword, form.lower(), head))
             text.sentences.append(sentence)
             text.sentence_spans.append((start, position))
         text.characters = "".join(pieces)
@@ -151,10 +140,7 @@ def align(gold: list[TextWord], system: list[TextWord]) -> list[tuple[int, int]]
                 g += gold[g].start < system[s].start
             first_g, first_s = g, s
             g, s = _block_end(gold, system, g, s, end)
-            common = _common_subsequence(
-                [word.form for word in gold[first_g:g]],
-                [word.form for word in system[first_s:s]],
-            )
+            common = _common_subsequence(gold[first_g:g], system[first_s:s])
             pairs += [(first_g + i, first_s + j) for i, j in common]
         elif gold[g].start == system[s].start and gold[g].end == system[s].end:
             pairs.append((g, s))
@@ -173,10 +159,9 @@ def _block_end(
     """The first words after a block that reaches up to `end`, or further if a token sticks out."""
 
     def inside(words: list[TextWord], index: int) -> bool:
-        if index == len(words):
-            return False
-        word = words[index]
-        return word.start < end if word.multiword else word.end <= end
+        return index < len(words) and (
+            words[index].start < end if words[index].multiword else words[index].end <= end
+        )
 
     while inside(gold, g) or inside(system, s):
         if s == len(system) or (g < len(gold) and gold[g].start <= system[s].start):
@@ -190,21 +175,21 @@ def _block_end(
     return g, s
 
 
-def _common_subsequence(gold: list[str], system: list[str]) -> list[tuple[int, int]]:
+def _common_subsequence(gold: list[TextWord], system: list[TextWord]) -> list[tuple[int, int]]:
     """The longest common subsequence; among equals the one that skips gold words first."""
-    # longest[i][j] = longest[i + 1][j + 1] + 1 if gold[i] == system[j]
+    # longest[i][j] = longest[i + 1][j + 1] + 1 if the forms i and j are the same
     #                 else max(longest[i + 1][j], longest[i][j + 1])
     longest = [[0] * (len(system) + 1) for _ in range(len(gold) + 1)]
     for i in reversed(range(len(gold))):
         for j in reversed(range(len(system))):
-            if gold[i] == system[j]:
+            if gold[i].form == system[j].form:
                 longest[i][j] = longest[i + 1][j + 1] + 1
             else:
                 longest[i][j] = max(longest[i + 1][j], longest[i][j + 1])
     pairs = []
     i = j = 0
     while i < len(gold) and j < len(system):
-        if gold[i] == system[j]:
+        if gold[i].form == system[j].form:
             pairs.append((i, j))
             i += 1
             j += 1

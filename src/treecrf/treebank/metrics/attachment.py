@@ -1,18 +1,11 @@
 """The metrics of a parse: attachment, complete matches, adjacent siblings, and their breakdowns."""
 
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from treecrf.treebank.metrics.counts import (
-    NO_DISTANCE,
-    ROOT_DISTANCE,
-    Counts,
-    ScoredWord,
-    count_sentence,
-    punctuation,
-    scored_words,
-)
+from treecrf.treebank.metrics.counts import Counts, ScoredWord, count_sentence, punctuation
 from treecrf.treebank.metrics.pairing import Treebank, pair_sentences
 from treecrf.treebank.metrics.scores import By, Punctuation, Score, Subtypes
 
@@ -78,13 +71,8 @@ class Evaluation:
 
     def by(self, what: By) -> Breakdown:
         """The breakdown by relation, sentence length or arc length ("distance")."""
-        match what:
-            case "relation":
-                return self.by_relation
-            case "length":
-                return self.by_length
-            case "distance":
-                return self.by_distance
+        breakdowns = {"relation": self.by_relation, "length": self.by_length}
+        return breakdowns.get(what, self.by_distance)
 
     def to_dict(self, *, by: By | None = None) -> dict[str, Any]:
         """The metrics by name as fractions, for JSON; a breakdown is added where one is named."""
@@ -98,11 +86,7 @@ class Evaluation:
 
 
 def evaluate(
-    gold: Treebank,
-    system: Treebank,
-    *,
-    punct: Punctuation = "keep",
-    subtypes: Subtypes = "keep",
+    gold: Treebank, system: Treebank, *, punct: Punctuation = "keep", subtypes: Subtypes = "keep"
 ) -> Evaluation:
     """Score a system's trees against the reference; both are files or sentences.
 
@@ -118,20 +102,16 @@ def evaluate(
     for reference, answer in pair_sentences(gold, {"system": system}):
         ignored = punctuation(reference, punct)
         number_ignored += sum(ignored)
-        scored = scored_words(reference, answer, ignored=ignored, subtypes=subtypes)
+        counts, scored = count_sentence(reference, answer, ignored=ignored, subtypes=subtypes)
         words.update(scored)
-        counts = count_sentence(reference, answer, scored, ignored=ignored)
         total = total.plus(counts)
-        group = _length_range(len(reference))
+        group = LENGTHS[min(max(len(reference) - 1, 0) // 10, len(LENGTHS) - 1)]
         totals_by_length[group] = totals_by_length[group].plus(counts)
 
     scores = total.scores()
-    missing = {}
-    if "SIB" not in scores:
-        missing["SIB"] = needs_whole_trees(total.open_words)
     return Evaluation(
         scores=scores,
-        missing=missing,
+        missing={} if "SIB" in scores else {"SIB": needs_whole_trees(total.open_words)},
         sentences=total.sentences,
         words=scores["UAS"].gold,
         ignored=number_ignored,
@@ -159,66 +139,50 @@ def scores_to_dict(scores: dict[str, Score]) -> dict[str, Any]:
     }
 
 
-def _length_range(words: int) -> str:
-    """The group of a sentence of so many words."""
-    return LENGTHS[min(max(words - 1, 0) // 10, len(LENGTHS) - 1)]
-
-
-def _distance_range(distance: int) -> str:
-    """The group of an arc between words so far apart."""
-    if distance == ROOT_DISTANCE:
-        return "root"
-    if distance <= 2:
-        return str(distance)
-    return "3-6" if distance <= 6 else "7+"
-
-
 def _by_relation(words: Counter[ScoredWord]) -> Breakdown:
-    """Scores of each relation, the most frequent first.
-
-    LAS and LA have the gold words of a relation and those that the system gives it; UAS asks for
-    the heads of the gold words alone.
-    """
-    gold: Counter[str] = Counter()
-    system: Counter[str] = Counter()
-    right: dict[str, Counter[str]] = {"UAS": Counter(), "LAS": Counter(), "LA": Counter()}
-    for word, number in words.items():
-        gold[word.gold_relation] += number
-        system[word.system_relation] += number
-        same = word.gold_relation == word.system_relation
-        right["UAS"][word.gold_relation] += number * word.right_head
-        right["LAS"][word.gold_relation] += number * (same and word.right_head)
-        right["LA"][word.gold_relation] += number * same
-    relations = sorted(gold | system, key=lambda name: (-gold[name], -system[name], name))
-    return {
-        relation: {
-            "UAS": Score(right["UAS"][relation], gold[relation], gold[relation]),
-            "LAS": Score(right["LAS"][relation], gold[relation], system[relation]),
-            "LA": Score(right["LA"][relation], gold[relation], system[relation]),
-        }
-        for relation in relations
-    }
+    """Scores of each relation, the most frequent first; UAS is that of its gold words alone."""
+    pairs = ((word.gold_relation, word.system_relation) for word in words)
+    groups = _by_groups(words, pairs)
+    for scores in groups.values():
+        scores["UAS"] = Score(scores["UAS"].correct, scores["UAS"].gold, scores["UAS"].gold)
+    order = sorted(
+        groups, key=lambda name: (-groups[name]["LA"].gold, -groups[name]["LA"].system, name)
+    )
+    return {relation: groups[relation] for relation in order}
 
 
 def _by_distance(words: Counter[ScoredWord]) -> Breakdown:
     """Scores of the arcs of each length: of gold arcs that long, and of the system's."""
-    gold: Counter[str] = Counter()
-    system: Counter[str] = Counter()
-    heads: Counter[str] = Counter()
-    arcs: Counter[str] = Counter()
-    for word, number in words.items():
-        group = _distance_range(word.gold_distance)
-        gold[group] += number
-        if word.system_distance != NO_DISTANCE:
-            system[_distance_range(word.system_distance)] += number
-        if word.right_head:
-            heads[group] += number
-            arcs[group] += number * (word.gold_relation == word.system_relation)
+    pairs = ((_range(word.gold_distance), _range(word.system_distance)) for word in words)
+    groups = _by_groups(words, pairs)
+    return {
+        group: {name: groups[group][name] for name in ("UAS", "LAS")}
+        for group in DISTANCES
+        if group in groups
+    }
+
+
+def _by_groups(words: Counter[ScoredWord], pairs: Iterable[tuple[str, str]]) -> Breakdown:
+    """Scores of the groups that words are in, by their gold and by their system analysis."""
+    gold, system, heads, relations, arcs = (Counter[str]() for _ in range(5))
+    for (word, number), (ours, theirs) in zip(words.items(), pairs, strict=True):
+        gold[ours] += number
+        system[theirs] += number
+        heads[ours] += number * word.right_head
+        relations[ours] += number * word.right_relation
+        arcs[ours] += number * (word.right_head and word.right_relation)
     return {
         group: {
             "UAS": Score(heads[group], gold[group], system[group]),
             "LAS": Score(arcs[group], gold[group], system[group]),
+            "LA": Score(relations[group], gold[group], system[group]),
         }
-        for group in DISTANCES
-        if gold[group] or system[group]
+        for group in gold | system
     }
+
+
+def _range(distance: int) -> str:
+    """The group of an arc between words so far apart, which is in no table without a head."""
+    if distance < 3:
+        return ("root", "1", "2", "none")[distance]
+    return "3-6" if distance <= 6 else "7+"

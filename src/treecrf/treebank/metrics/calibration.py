@@ -16,10 +16,8 @@ class Bin:
     """Predictions of about the same probability."""
 
     count: int
-    confidence: float
-    """The mean of the probabilities."""
-    accuracy: float
-    """The share that was right."""
+    confidence: float  # mean probability
+    accuracy: float  # share that was right
 
 
 def reliability(outcomes: Iterable[Outcome], *, bins: int = 15) -> list[Bin]:
@@ -30,11 +28,7 @@ def reliability(outcomes: Iterable[Outcome], *, bins: int = 15) -> list[Bin]:
         place = -int(-(min(max(prob, 0.0), 1.0) * bins) // 1) - 1
         members[max(place, 0)].append((prob, right))
     return [
-        Bin(
-            len(inside),
-            sum(prob for prob, _ in inside) / len(inside),
-            sum(right for _, right in inside) / len(inside),
-        )
+        Bin(len(inside), *(sum(column) / len(inside) for column in zip(*inside, strict=True)))
         for inside in members
         if inside
     ]
@@ -47,10 +41,7 @@ def expected_calibration_error(bins: Sequence[Bin]) -> float:
 
 
 def head_outcomes(gold: Iterable[Sentence], parsed: Iterable[Sentence]) -> list[Outcome]:
-    """The probability of each head that a parser gave, and whether it was right.
-
-    Words without a gold head are left out.
-    """
+    """The probability of each head that a parser gave, and whether it was right, if known."""
     outcomes: list[Outcome] = []
     for truth, sentence in zip(gold, parsed, strict=True):
         assert sentence.probs is not None

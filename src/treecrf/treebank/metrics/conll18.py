@@ -7,6 +7,7 @@ from functools import lru_cache
 from treecrf.treebank.metrics.alignment import ROOT, Text, align, check_same_text, score_spans
 from treecrf.treebank.metrics.pairing import Treebank, sentences_of
 from treecrf.treebank.metrics.scores import Score
+from treecrf.treebank.tokens import Token
 
 __all__ = ["evaluate_conll18"]
 
@@ -57,9 +58,7 @@ def evaluate_conll18(gold: Treebank, system: Treebank) -> dict[str, Score]:
 class _Annotation:
     """The annotation of a word that is compared."""
 
-    lemma: str
-    upos: str
-    xpos: str
+    token: Token
     feats: str
     relation: str
     head: int
@@ -69,16 +68,16 @@ class _Annotation:
     def is_content(self) -> bool:
         return self.relation in CONTENT_RELATIONS
 
+    @property
+    def morphology(self) -> tuple[str, str]:
+        return self.token.upos, self.feats
+
 
 def _annotations(text: Text) -> list[_Annotation]:
     annotations = []
     for word in text.words:
-        token = word.token
-        feats = _universal_features(token.feats)
-        relation = token.deprel.partition(":")[0]
-        annotations.append(
-            _Annotation(token.lemma, token.upos, token.xpos, feats, relation, word.head)
-        )
+        feats, relation = _universal_features(word.token.feats), word.token.deprel.partition(":")[0]
+        annotations.append(_Annotation(word.token, feats, relation, word.head))
     for index, annotation in enumerate(annotations):
         if annotation.relation in FUNCTION_RELATIONS and annotation.head != ROOT:
             annotations[annotation.head].function_words.append(index)
@@ -96,23 +95,19 @@ def _count_right(
 ) -> Counter[str]:
     gold_of = {ROOT: ROOT} | {s: g for g, s in pairs}
 
-    def same_morphology(g: int, s: int) -> bool:
-        return gold[g].upos == system[s].upos and gold[g].feats == system[s].feats
-
-    def same_function_words(g: int, s: int) -> bool:
-        ours, theirs = gold[g].function_words, system[s].function_words
+    def same_function_words(ours: list[int], theirs: list[int]) -> bool:
         return ours == [gold_of.get(child) for child in theirs] and all(
-            gold[i].relation == system[j].relation and same_morphology(i, j)
+            gold[i].relation == system[j].relation and gold[i].morphology == system[j].morphology
             for i, j in zip(ours, theirs, strict=True)
         )
 
     right: Counter[str] = Counter()
     for g, s in pairs:
         word, answer = gold[g], system[s]
-        upos, xpos = word.upos == answer.upos, word.xpos == answer.xpos
+        upos, xpos = word.token.upos == answer.token.upos, word.token.xpos == answer.token.xpos
         feats = word.feats == answer.feats
         # A reference without lemmas does not blame a system for having some.
-        lemma = word.lemma in ("_", answer.lemma)
+        lemma = word.token.lemma in ("_", answer.token.lemma)
         head = word.head == gold_of.get(answer.head)
         arc = head and word.relation == answer.relation
         right["UPOS"] += upos
@@ -124,6 +119,7 @@ def _count_right(
         right["LAS"] += arc
         if arc and word.is_content:
             right["CLAS"] += 1
-            right["MLAS"] += same_morphology(g, s) and same_function_words(g, s)
+            functions = same_function_words(word.function_words, answer.function_words)
+            right["MLAS"] += upos and feats and functions
             right["BLEX"] += lemma
     return right

@@ -9,20 +9,10 @@ from treecrf.treebank.metrics.scores import Punctuation, Score, Subtypes
 from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.trees import adjacent_siblings
 
-__all__ = [
-    "PTB_PUNCTUATION_TAGS",
-    "Counts",
-    "ScoredWord",
-    "count_sentence",
-    "punctuation",
-    "scored_words",
-]
+__all__ = ["PTB_PUNCTUATION_TAGS", "Counts", "ScoredWord", "count_sentence", "punctuation"]
 
 # Brackets (-LRB-, -RRB-), # and $ are scored.
 PTB_PUNCTUATION_TAGS = frozenset({"``", "''", ":", ",", "."})
-
-ROOT_DISTANCE = 0
-NO_DISTANCE = -1
 
 
 class ScoredWord(NamedTuple):
@@ -30,10 +20,13 @@ class ScoredWord(NamedTuple):
 
     gold_relation: str
     system_relation: str
-    gold_distance: int
-    """From dependent to head in words; 0 for the root, -1 where the system gives no head."""
-    system_distance: int
+    gold_distance: int  # from dependent to head in words; 0 for the root
+    system_distance: int  # -1 where the system gives no head
     right_head: bool
+
+    @property
+    def right_relation(self) -> bool:
+        return self.gold_relation == self.system_relation
 
 
 class Counts(NamedTuple):
@@ -42,15 +35,12 @@ class Counts(NamedTuple):
     words: int = 0
     right_heads: int = 0
     right_relations: int = 0
-    right_arcs: int = 0
-    """Words with the right head and the right relation."""
+    right_arcs: int = 0  # words with the right head and the right relation
     gold_siblings: int = 0
     system_siblings: int = 0
     right_siblings: int = 0
-    open_words: int = 0
-    """Words that would be scored if the reference had a head for them."""
-    sentences: int = 0
-    """Sentences with a head in the reference; the others cannot be matched or missed."""
+    open_words: int = 0  # that would be scored if the reference had a head for them
+    sentences: int = 0  # with a head in the reference; the others cannot be matched or missed
     matches: int = 0
     labelled_matches: int = 0
 
@@ -71,49 +61,26 @@ class Counts(NamedTuple):
         return scores
 
 
-def scored_words(
-    gold: Sentence, system: Sentence, *, ignored: list[bool], subtypes: Subtypes
-) -> list[ScoredWord]:
-    """The words that the reference has a head for and that are not ignored."""
-    rows = zip(
-        gold.heads,
-        system.heads,
-        _relations(gold, subtypes),
-        _relations(system, subtypes),
-        ignored,
-        strict=True,
-    )
-    return [
-        ScoredWord(
-            gold_relation,
-            system_relation,
-            _distance(word, gold_head),
-            _distance(word, system_head),
-            gold_head == system_head,
-        )
-        for word, (gold_head, system_head, gold_relation, system_relation, skip) in enumerate(
-            rows, 1
-        )
-        if gold_head >= 0 and not skip
-    ]
-
-
 def count_sentence(
-    gold: Sentence, system: Sentence, words: list[ScoredWord], *, ignored: list[bool]
-) -> Counts:
-    """The counts of a sentence whose scored words are these."""
+    gold: Sentence, system: Sentence, *, ignored: list[bool], subtypes: Subtypes
+) -> tuple[Counts, list[ScoredWord]]:
+    """Counts of a sentence, and its words that have a gold head and are not ignored."""
+    heads, answers = gold.heads, system.heads
+    relations = zip(_relations(gold, subtypes), _relations(system, subtypes), strict=True)
+    rows = zip(heads, answers, relations, ignored, strict=True)
+    words = [
+        ScoredWord(*pair, _distance(word, head), _distance(word, answer), head == answer)
+        for word, (head, answer, pair, skip) in enumerate(rows, 1)
+        if head >= 0 and not skip
+    ]
     right_heads = sum(word.right_head for word in words)
-    right_relations = sum(word.gold_relation == word.system_relation for word in words)
-    right_arcs = sum(
-        word.right_head and word.gold_relation == word.system_relation for word in words
-    )
-    gold_siblings = _siblings(gold.heads, ignored)
-    system_siblings = _siblings(system.heads, ignored)
-    annotated = any(head >= 0 for head in gold.heads)
-    return Counts(
+    right_arcs = sum(word.right_head and word.right_relation for word in words)
+    gold_siblings, system_siblings = _siblings(heads, ignored), _siblings(answers, ignored)
+    annotated = any(head >= 0 for head in heads)
+    counts = Counts(
         words=len(words),
         right_heads=right_heads,
-        right_relations=right_relations,
+        right_relations=sum(word.right_relation for word in words),
         right_arcs=right_arcs,
         gold_siblings=len(gold_siblings),
         system_siblings=len(system_siblings),
@@ -123,6 +90,7 @@ def count_sentence(
         matches=int(annotated and right_heads == len(words)),
         labelled_matches=int(annotated and right_arcs == len(words)),
     )
+    return counts, words
 
 
 def _relations(sentence: Sentence, subtypes: Subtypes) -> list[str]:
@@ -134,9 +102,7 @@ def _relations(sentence: Sentence, subtypes: Subtypes) -> list[str]:
 
 
 def _distance(word: int, head: int) -> int:
-    if head <= 0:
-        return ROOT_DISTANCE if head == 0 else NO_DISTANCE
-    return abs(word - head)
+    return abs(word - head) if head > 0 else head
 
 
 def _siblings(heads: list[int], ignored: list[bool]) -> set[tuple[int, int, int]]:
@@ -160,9 +126,8 @@ def punctuation(sentence: Sentence, punct: Punctuation) -> list[bool]:
 def _is_punctuation_tag(xpos: str, upos: str) -> bool:
     # Some files have all their tags in UPOS; in one of Universal Dependencies without XPOS, PUNCT
     # is the only word there is for it.
-    if xpos == "_":
-        return upos == "PUNCT" or upos in PTB_PUNCTUATION_TAGS
-    return xpos in PTB_PUNCTUATION_TAGS
+    tag = upos if xpos == "_" else xpos
+    return tag in PTB_PUNCTUATION_TAGS or (xpos == "_" and upos == "PUNCT")
 
 
 @lru_cache(maxsize=4096)

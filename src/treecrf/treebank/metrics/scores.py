@@ -32,23 +32,20 @@ class Score:
 
     @property
     def precision(self) -> float:
-        return self.correct / self.system if self.system else 0.0
+        return self.correct / max(self.system, 1)
 
     @property
     def recall(self) -> float:
-        return self.correct / self.gold if self.gold else 0.0
+        return self.correct / max(self.gold, 1)
 
     @property
     def f1(self) -> float:
-        total = self.gold + self.system
-        return 2 * self.correct / total if total else 0.0
+        return 2 * self.correct / max(self.gold + self.system, 1)
 
     @property
     def aligned_accuracy(self) -> float | None:
         """The share of right ones among those whose words were found in both files."""
-        if self.aligned is None:
-            return None
-        return self.correct / self.aligned if self.aligned else 0.0
+        return None if self.aligned is None else self.correct / max(self.aligned, 1)
 
     def to_dict(self) -> ScoreDict:
         """The figures as fractions, for JSON."""

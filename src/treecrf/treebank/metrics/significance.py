@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.metrics.attachment import needs_whole_trees
-from treecrf.treebank.metrics.counts import Counts, count_sentence, punctuation, scored_words
+from treecrf.treebank.metrics.counts import Counts, count_sentence, punctuation
 from treecrf.treebank.metrics.pairing import Treebank, pair_sentences
 from treecrf.treebank.metrics.scores import Punctuation, Subtypes
 
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     FloatArray = NDArray[float64]
 
 __all__ = ["Comparison", "Difference", "compare", "compare_counts"]
-
-Fractions = tuple[tuple[int, ...], tuple[int, ...]]
 
 METRICS = ("UAS", "LAS", "UCM", "LCM", "SIB")
 COINS_AT_ONCE = 1 << 22
@@ -88,9 +86,9 @@ def compare(
     counts: tuple[list[Counts], list[Counts]] = ([], [])
     for reference, *answers in pair_sentences(gold, {"A": a, "B": b}):
         ignored = punctuation(reference, punct)
-        for answer, of_system in zip(answers, counts, strict=True):
-            words = scored_words(reference, answer, ignored=ignored, subtypes=subtypes)
-            of_system.append(count_sentence(reference, answer, words, ignored=ignored))
+        for answer, system in zip(answers, counts, strict=True):
+            counted, _ = count_sentence(reference, answer, ignored=ignored, subtypes=subtypes)
+            system.append(counted)
     return compare_counts(*counts, rounds=rounds, seed=seed)
 
 
@@ -118,31 +116,19 @@ def compare_counts(
         for m, name in enumerate(METRICS)
     }
     missing = {}
-    open_words = sum(counts.open_words for counts in a)
-    if open_words:
+    if open_words := sum(counts.open_words for counts in a):
         del differences["SIB"]
         missing["SIB"] = needs_whole_trees(open_words)
     return Comparison(differences, missing, len(a), rounds, seed)
 
 
-def _fractions(counts: Counts) -> Fractions:
-    """Numerators and denominators of the metrics for one sentence."""
-    return (
-        (
-            counts.right_heads,
-            counts.right_arcs,
-            counts.matches,
-            counts.labelled_matches,
-            2 * counts.right_siblings,
-        ),
-        (
-            counts.words,
-            counts.words,
-            counts.sentences,
-            counts.sentences,
-            counts.gold_siblings + counts.system_siblings,
-        ),
-    )
+def _fractions(counts: Counts) -> list[tuple[int, ...]]:
+    """Numerators and denominators of the metrics (as F1) for one sentence."""
+    scores = counts._replace(open_words=0).scores()
+    pairs = [
+        (2 * scores[name].correct, scores[name].gold + scores[name].system) for name in METRICS
+    ]
+    return list(zip(*pairs, strict=True))
 
 
 def shuffle_test(a: "FloatArray", b: "FloatArray", *, rounds: int, seed: int) -> "FloatArray":
