@@ -1,5 +1,7 @@
 """The one exception of this layer."""
 
+from functools import partial
+
 __all__ = ["TreebankError"]
 
 
@@ -14,8 +16,4 @@ class TreebankError(ValueError):
         self.line = line
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _rebuild, (self.problem, self.source, self.line)
-
-
-def _rebuild(problem: str, source: str, line: int) -> TreebankError:
-    return TreebankError(problem, source=source, line=line)
+        return partial(TreebankError, source=self.source, line=self.line), (self.problem,)

@@ -1,5 +1,6 @@
 """The lines of a sentence as text: cut into cells, made into tokens and back, given new columns."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import repeat
@@ -30,14 +31,12 @@ _FORM, _HEAD, _DEPREL = map(COLUMNS.index, ("form", "head", "deprel"))
 def cut(lines: str) -> list[str]:
     """The cells of well-formed lines in one flat list, which nobody may change.
 
-    Each line is ten cells and, but for the last, one that holds its line break: `cells[1::11]` are
-    the forms, those of multiword tokens and empty nodes among them.
+    Each line is ten cells and, but for the last, its line break: `cells[1::11]` are the forms.
     """
     return lines.replace("\n", "\t\n\t").split("\t")
 
 
 def read_column(lines: str, index: int, *, words: int) -> list[str]:
-    """One column of the words, of which there are so many."""
     cells = cut(lines)
     column = cells[index::11]
     if len(column) == words:
@@ -130,23 +129,20 @@ def token_lines(
     tokens: list[Token], multiwords: Iterable[Multiword], empty_nodes: Iterable[EmptyNode]
 ) -> list[str]:
     """The lines of a sentence; a TreebankError says why there are none that could be read again."""
-    before: dict[int, list[Multiword]] = {}
+    before, after = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
     for multiword in multiwords:
-        before.setdefault(multiword.first, []).append(multiword)
-    after: dict[int, list[EmptyNode]] = {}
+        before[multiword.first].append(multiword.to_conllu())
     for node in empty_nodes:
-        after.setdefault(node.after, []).append(node)
-    lines = [node.to_conllu() for node in after.pop(0, ())]
+        after[node.after].append(node.to_conllu())
+    lines = after.pop(0, [])
     for number, token in enumerate(tokens, 1):
         if token.id != number:
             raise TreebankError(f"word {number} has the id {token.id}")
         if token.head > len(tokens):
             raise TreebankError(f"word {number} has head {token.head}, outside the sentence")
-        if before:
-            lines += [multiword.to_conllu() for multiword in before.pop(number, ())]
+        lines += before.pop(number, ())
         lines.append(token.to_conllu())
-        if after:
-            lines += [node.to_conllu() for node in after.pop(number, ())]
+        lines += after.pop(number, ())
     if before or after:
         raise TreebankError("a multiword token or an empty node is outside the sentence")
     if not tokens:

@@ -21,12 +21,9 @@ def mask_dependencies(
     seed: int = 1,
     encoding: Encoding | None = "head+path",
 ) -> list[Sentence]:
-    """Sentences in which a share of the annotated dependencies is left, chosen at random.
+    """Sentences with a random share of their heads, and of the relations and DEPS of these words.
 
-    Of all dependencies together that is the share to the nearest one, and of each sentence nearly:
-    a sentence of three words keeps one dependency of 30% in nine cases of ten. A head and its label
-    go together, and what the enhanced graph says of the word with them. Trees are lifted first,
-    because a partial tree cannot be: with `encoding` None they are not.
+    Trees are lifted first, because a partial tree cannot be; not with `encoding` None.
     """
     _check_share(keep)
     masked = [_lifted(one, encoding) if encoding else one.copy() for one in sentences]

@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from treecrf.treebank.sentence import Sentence
@@ -33,20 +34,13 @@ _OF_TREE = re.compile(r"#\s*(rank|log_prob)\s*=\s*(\S+)\s*$")
 
 
 def head_probs(sentence: Sentence) -> list[float | None]:
-    """The probability of each head: that of `probs`, else `HeadProb=0.9876` in MISC.
-
-    It is None where neither says it, where it is no probability, and where there is no head.
-    """
-    given: list[float | None]
-    if sentence.probs is not None:
-        given = list(sentence.probs)
-    else:
+    """The probability of each head, from `probs` or `HeadProb=0.9876` in MISC; None if unknown."""
+    given: Sequence[float | None] | None = sentence.probs
+    if given is None:
         found = [_HEAD_PROB.search(token.misc) for token in sentence.tokens]
         given = [_number(match[1]) if match else None for match in found]
-    return [
-        _checked(prob) if head >= 0 else None
-        for prob, head in zip(given, sentence.heads, strict=True)
-    ]
+    pairs = zip(given, sentence.heads, strict=True)
+    return [_checked(prob) if head >= 0 else None for prob, head in pairs]
 
 
 def without_probs(sentence: Sentence) -> list[str] | None:
@@ -67,8 +61,7 @@ def with_written_probs(sentence: Sentence) -> Sentence:
 
 
 def _without_prob(misc: str) -> str:
-    kept = [item for item in misc.split("|") if not item.startswith("HeadProb=")]
-    return "|".join(kept) or "_"
+    return "|".join(item for item in misc.split("|") if not item.startswith("HeadProb=")) or "_"
 
 
 def log_prob(sentence: Sentence) -> float | None:
@@ -90,8 +83,7 @@ def heading(sentence: Sentence) -> str:
 
 
 def _of_tree(sentence: Sentence) -> dict[str, str]:
-    matches = filter(None, map(_OF_TREE.match, sentence.comments))
-    return {match[1]: match[2] for match in matches}
+    return {found[1]: found[2] for found in map(_OF_TREE.match, sentence.comments) if found}
 
 
 def certainty(prob: float | None) -> Certainty:

@@ -109,11 +109,10 @@ def restore(
     encoding: Encoding = "head+path",
     fixed: Collection[int] = (),
 ) -> tuple[list[int], list[str]]:
-    """Undo `lift`: the heads and relations with lifted arcs put back and without marks.
+    """Undo `lift`: lifted arcs put back, but those of `fixed` words; relations without marks.
 
-    The marks may be a parser's, and wrong. A lifted arc goes to a word below its head, so no cycle
-    comes of it, and stays where it is if the marks lead to no word. The words in `fixed` keep their
-    heads.
+    Marks of a parser may be wrong: an arc goes to a word below its head, which makes no cycle, and
+    stays where it is if the marks lead to no word.
     """
     marks = [_Mark("", None, False), *map(_read, deprels)]
     tree = _Tree([0, *heads], marks, encoding)
@@ -178,12 +177,10 @@ class _Tree:
 
     def _below(self, token: int, word: int) -> list[int]:
         """Where the search for the head of a word goes on from a token."""
-        follow = self.encoding != "head"
-        return [
-            child
-            for child in self.children[token]
-            if child != word and (self.marks[child].on_path or not follow)
-        ]
+        children = [child for child in self.children[token] if child != word]
+        if self.encoding == "head":
+            return children
+        return [child for child in children if self.marks[child].on_path]
 
     def _may_be_head(self, token: int, word: int) -> bool:
         if self.encoding == "path":  # the end of the path

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from treecrf.treebank.errors import TreebankError
@@ -27,6 +27,7 @@ from treecrf.treebank.tokens import (
 __all__ = ["Sentence", "Token"]
 
 
+@dataclass(init=False, repr=False, eq=False, slots=True)
 class Sentence:
     """A sentence with its tree, lossless: what a file says of it is written back as it was.
 
@@ -36,20 +37,13 @@ class Sentence:
     and the `line` it starts at.
     """
 
-    # Until tokens are asked for, the lines are text, `_lines`, and the columns that are asked for
-    # most are beside it; the text is empty until it is made of these columns. From then on the
-    # tokens are what is true, and `_lines` is None.
-    __slots__ = (
-        *("_deprels", "_forms", "_heads", "_lines", "_offsets"),
-        *("_empty_nodes", "_multiwords", "_tokens"),
-        *("comments", "line", "probs", "source"),
-    )
-    __hash__ = None  # type: ignore[assignment]
-
     comments: list[str]
     probs: list[float] | None
     source: str
     line: int
+    # Until tokens are asked for, the lines are text, `_lines`, and the columns that are asked for
+    # most are beside it; the text is empty until it is made of these columns. From then on the
+    # tokens are what is true, and `_lines` is None.
     _lines: str | None
     _forms: list[str]
     _heads: list[int]
@@ -81,8 +75,8 @@ class Sentence:
             self._deprels = list(deprels)
         if not self or find_fault("form", self._forms) or find_fault("deprel", self._deprels):
             # There are no such lines, and whoever writes them is told why.
-            rows = enumerate(zip(self._forms, self._heads, self._deprels, strict=True), 1)
-            tokens = [Token(id, row[0], head=row[1], deprel=row[2]) for id, row in rows]
+            rows = zip(self._forms, self._heads, self._deprels, strict=True)
+            tokens = [Token(id, form, head=h, deprel=d) for id, (form, h, d) in enumerate(rows, 1)]
             self._set_tokens(tokens, [], [])
 
     @classmethod
@@ -137,11 +131,11 @@ class Sentence:
         other = self._with_lines(self._lines or "", self._heads, self._deprels, self.comments)
         other.probs = None if self.probs is None else list(self.probs)
         if self._lines is None:
-            other._set_tokens(
-                [replace(token) for token in self._tokens],
-                [replace(multiword) for multiword in self._multiwords],
-                [replace(node) for node in self._empty_nodes],
+            multiwords, empty_nodes = (
+                map(replace, self._multiwords),
+                map(replace, self._empty_nodes),
             )
+            other._set_tokens([*map(replace, self._tokens)], [*multiwords], [*empty_nodes])
         return other
 
     def _with_lines(
@@ -312,12 +306,10 @@ class Sentence:
         for comment in self.comments:
             if not comment.startswith("#") or "\n" in comment or comment.endswith("\r"):
                 raise self.error(f"a comment is one line that starts with #, not {comment!r}")
+        if self._lines is not None:
+            return "\n".join([*self.comments, self._text()]) + "\n\n"
         try:
-            lines = (
-                token_lines(self._tokens, self._multiwords, self._empty_nodes)
-                if self._lines is None
-                else [self._text()]
-            )
+            lines = token_lines(self._tokens, self._multiwords, self._empty_nodes)
         except TreebankError as error:
             raise self.error(error.problem) from None
         return "\n".join([*self.comments, *lines]) + "\n\n"
@@ -339,13 +331,8 @@ class Sentence:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sentence):
             return NotImplemented
-        return (
-            self.comments == other.comments
-            and self.tokens == other.tokens
-            and self.multiwords == other.multiwords
-            and self.empty_nodes == other.empty_nodes
-            and self.probs == other.probs
-        )
+        names = ("comments", "tokens", "multiwords", "empty_nodes", "probs")
+        return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def __repr__(self) -> str:
         return f"<Sentence {self.where}: {' '.join(self.forms)}>"

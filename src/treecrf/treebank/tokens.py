@@ -40,7 +40,6 @@ class Token:
     end: int | None = field(default=None, compare=False, repr=False)
 
     def to_conllu(self) -> str:
-        """The line of this word, without a line break."""
         head = "_" if self.head < 0 else self.head
         return (
             f"{self.id}\t{self.form}\t{self.lemma}\t{self.upos}\t{self.xpos}\t{self.feats}"
@@ -67,7 +66,6 @@ class Multiword:
     end: int | None = field(default=None, compare=False, repr=False)
 
     def to_conllu(self) -> str:
-        """The line of this token, without a line break."""
         return _line(self, f"{self.first}-{self.last}")
 
 
@@ -88,7 +86,6 @@ class EmptyNode:
     misc: str = "_"
 
     def to_conllu(self) -> str:
-        """The line of this node, without a line break."""
         return _line(self, f"{self.after}.{self.number}")
 
 
@@ -98,9 +95,7 @@ def _line(item: Multiword | EmptyNode, id: str) -> str:
 
 def columns_of(item: Token | Multiword | EmptyNode) -> dict[str, Any]:
     """The columns by name, as JSON has them: `head` is None where it is not annotated."""
-    columns = asdict(item)
-    for name in ("start", "end"):
-        columns.pop(name, None)
+    columns = {key: cell for key, cell in asdict(item).items() if key not in ("start", "end")}
     return columns | {"head": None} if columns["head"] == -1 else columns
 
 
