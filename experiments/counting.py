@@ -7,8 +7,7 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 from treecrf.treebank import Sentence
-from treecrf.treebank.metrics.counts import Counts, count_sentence, punctuation
-from treecrf.treebank.metrics.pairing import pair_sentences
+from treecrf.treebank.metrics.counts import Counts, count_sentence, pair_sentences, punctuation
 from treecrf.treebank.metrics.scores import Punctuation
 
 __all__ = ["count_parses", "pack_gold", "pack_system", "unpack"]

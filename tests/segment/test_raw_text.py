@@ -8,12 +8,13 @@ from treecrf.segment.training.raw_text import (
     MULTIWORD,
     SENTENCE,
     TOKEN,
+    cut_runs,
+    draw_windows,
     find_joins,
     multiwords_of,
     raw_sentences,
     raw_text,
 )
-from treecrf.segment.training.sampling import cut_runs, draw_windows
 from treecrf.treebank import Sentence, Token
 
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from tests.segment.texts import untrained
 from treecrf.segment import Segmenter, boundaries, rebuild_text
+from treecrf.segment.assembly import ScoredText, assemble, cut_scored
 from treecrf.segment.boundaries import LONGEST_TOKEN
-from treecrf.segment.scored import ScoredText, assemble, cut_scored
 from treecrf.treebank import Sentence
 
 SEGMENTERS = [untrained(seed=seed) for seed in range(3)]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from treecrf.treebank import Sentence, TreebankError, read_conllu, write_conllu
-from treecrf.treebank.files.conllx import Columns, Format
+from treecrf.treebank.files.conllu import Columns, Format
 
 DATA = Path(__file__).parent / "data"
 

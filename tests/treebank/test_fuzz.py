@@ -18,8 +18,7 @@ from treecrf.treebank import (
     write_conllu,
 )
 from treecrf.treebank.drawing.terminal import draw_arcs
-from treecrf.treebank.files.conllu import check_conllu
-from treecrf.treebank.files.conllx import Columns
+from treecrf.treebank.files.conllu import Columns, check_conllu
 from treecrf.treebank.mask import mask_dependencies
 from treecrf.treebank.pseudoprojective import deproject, project
 from treecrf.treebank.statistics import count

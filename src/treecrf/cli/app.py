@@ -1,7 +1,4 @@
-"""The command `treecrf`: what it is made of, and what it does about errors.
-
-Modules of commands are imported here, so they import at their top nothing heavier than typer.
-"""
+"""The command `treecrf`; modules of commands import at their top nothing heavier than typer."""
 
 import contextlib
 import errno

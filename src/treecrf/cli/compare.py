@@ -1,13 +1,12 @@
 """`treecrf compare`: two systems, and whether chance explains how they differ."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from treecrf.cli.console import counted, print_json, print_table, say
-from treecrf.cli.options import Gold, Json, Subtypes
+from treecrf.cli.options import Columns, Gold, Json, Punct, Subtypes
 from treecrf.cli.score import check_one_stdin, percent
-from treecrf.treebank.metrics.scores import Punctuation
 
 __all__ = ["compare"]
 
@@ -18,14 +17,9 @@ def compare(
     b: Annotated[str, typer.Argument(metavar="B", help="The trees of the other.")],
     rounds: Annotated[int, typer.Option(min=1, help="How many times to shuffle.")] = 10_000,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
-    punct: Annotated[
-        Punctuation, typer.Option(help="Which words to leave out, as in treecrf score.")
-    ] = "keep",
+    punct: Punct = "keep",
     subtypes: Subtypes = "keep",
-    columns: Annotated[
-        Literal["gold", "predicted"],
-        typer.Option(help="The columns of A and B to score, where they are CoNLL-X or CoNLL-09."),
-    ] = "gold",
+    columns: Columns = "gold",
     json: Json = False,
 ) -> None:
     """Compare two systems by Dan Bikel's randomised comparator.

@@ -1,7 +1,4 @@
-"""Printing of commands: messages, tables, trees, JSON, progress. Only here is rich imported.
-
-What a terminal would obey instead of show is made visible; rich is loaded when it is needed.
-"""
+"""Printing of commands: messages, tables, trees, JSON, progress. Only here is rich imported."""
 
 import codecs
 import contextlib

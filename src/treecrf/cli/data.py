@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treecrf.cli.console import counted, print_json, print_table, say, track
-from treecrf.cli.options import Json, Output, write_trees
+from treecrf.cli.options import Columns, Json, Output, write_trees
 
 if TYPE_CHECKING:
     from treecrf.treebank import Sentence
-    from treecrf.treebank.files.conllx import Format
+    from treecrf.treebank.files.conllu import Format
     from treecrf.treebank.statistics import Statistics
 
 __all__ = ["app"]
@@ -20,10 +20,6 @@ __all__ = ["app"]
 app = typer.Typer(help="Look at treebanks, check them and change them.", no_args_is_help=True)
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A treebank; - is standard input.")]
-Columns = Annotated[
-    Literal["gold", "predicted"],
-    typer.Option(help="Which columns to read, where FILE is CoNLL-X or CoNLL-09."),
-]
 Encoding = Annotated[
     Literal["head", "path", "head+path"],
     typer.Option(help="What the labels say about lifted arcs (Nivre and Nilsson, 2005)."),
@@ -49,25 +45,20 @@ def _print_statistics(counts: "Statistics", file: str) -> None:
 
     sentences, words = counts.sentences, counts.words
     average = f"{words / sentences:.1f} a sentence" if sentences else ""
+    shares = [
+        ("words with a head", counts.annotated_words, words),
+        ("partial sentences", counts.partial_sentences, sentences),
+        ("sentences with several roots", counts.multiroot_sentences, sentences),
+        ("non-projective sentences", counts.nonprojective_sentences, sentences),
+        ("non-projective arcs", counts.nonprojective_arcs, words),
+    ]
     rows = [
         ("sentences", sentences, ""),
         ("words", words, average),
         ("longest sentence", counts.longest_sentence, ""),
         ("multiword tokens", counts.multiword_tokens, ""),
         ("empty nodes", counts.empty_nodes, ""),
-        ("words with a head", counts.annotated_words, share(counts.annotated_words, words)),
-        ("partial sentences", counts.partial_sentences, share(counts.partial_sentences, sentences)),
-        (
-            "sentences with several roots",
-            counts.multiroot_sentences,
-            share(counts.multiroot_sentences, sentences),
-        ),
-        (
-            "non-projective sentences",
-            counts.nonprojective_sentences,
-            share(counts.nonprojective_sentences, sentences),
-        ),
-        ("non-projective arcs", counts.nonprojective_arcs, share(counts.nonprojective_arcs, words)),
+        *((name, part, share(part, whole)) for name, part, whole in shares),
     ]
     print_table([file, "", ""], [(name, f"{number:,}", note) for name, number, note in rows])
     for name, counter in (("relation", counts.relations), ("tag", counts.tags)):
@@ -207,9 +198,8 @@ def mask(
     elif encoding == "none":
         kept = mask_dependencies(sentences, keep, seed=seed, encoding=None)
     else:
-        lifted = encoding or "head+path"
         whole = _not_lifted(sentences, "use --encoding none")
-        kept = mask_dependencies(whole, keep, seed=seed, encoding=lifted)
+        kept = mask_dependencies(whole, keep, seed=seed, encoding=encoding or "head+path")
     _write(kept, output)
     heads, of_heads = _count_heads(kept), _count_heads(sentences)
     say(
@@ -266,12 +256,10 @@ def show(
     if sent_id is not None:
         sentences = dropwhile(lambda sentence: sentence.sent_id != sent_id, sentences)
     chosen = islice(sentences, number)
-    first = next(chosen, None)
-    if first is None:
+    if (first := next(chosen, None)) is None:
         problem = "no sentences" if sent_id is None else f"no sentence with sent_id = {sent_id}"
         raise TreebankError(problem, source=file)
-    trees = chain([first], chosen)
-    write_trees(trees, svg or "-", format="tree" if svg is None else "svg")
+    write_trees(chain([first], chosen), svg or "-", format="tree" if svg is None else "svg")
 
 
 def _count_heads(sentences: "Iterable[Sentence]") -> list[int]:

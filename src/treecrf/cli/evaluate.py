@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from treecrf.cli.console import print_json, say, track
-from treecrf.cli.options import By, Decoder, Device, Json, Model, Subtypes
+from treecrf.cli.options import By, Decoder, Device, Json, Model, Punct, Subtypes
 from treecrf.cli.score import print_evaluation
-from treecrf.treebank.metrics.scores import Punctuation
 
 __all__ = ["evaluate"]
 
@@ -21,10 +20,7 @@ def evaluate(
     ],
     model: Model = None,
     decoder: Decoder = None,
-    punct: Annotated[
-        Punctuation,
-        typer.Option(help="Score punctuation too, or leave it out, as `treecrf score` does."),
-    ] = "keep",
+    punct: Punct = "keep",
     subtypes: Subtypes = "keep",
     by: By = None,
     device: Device = "auto",

@@ -10,6 +10,7 @@ from treecrf.cli.console import print_tree, track, tree_text
 from treecrf.parser.choices import Decoder as DecoderName
 from treecrf.parser.choices import Precision as PrecisionName
 from treecrf.treebank.metrics.scores import By as ByName
+from treecrf.treebank.metrics.scores import Punctuation
 from treecrf.treebank.metrics.scores import Subtypes as SubtypesName
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "By",
+    "Columns",
     "Decoder",
     "Device",
     "Gold",
@@ -29,6 +31,7 @@ __all__ = [
     "OutputFormat",
     "Port",
     "Precision",
+    "Punct",
     "Runtime",
     "Subtypes",
     "default_format",
@@ -72,6 +75,17 @@ OnnxGraph = Annotated[
     ),
 ]
 Gold = Annotated[str, typer.Argument(metavar="GOLD", help="The reference; - is standard input.")]
+Punct = Annotated[
+    Punctuation,
+    typer.Option(
+        help="Score punctuation too, or leave it out: words that are all punctuation in Unicode, "
+        "or those with a punctuation tag of the Penn Treebank."
+    ),
+]
+Columns = Annotated[
+    Literal["gold", "predicted"],
+    typer.Option(help="Which columns of a parser's CoNLL-X or CoNLL-09 to read."),
+]
 Subtypes = Annotated[
     SubtypesName, typer.Option(help="Keep or cut what follows the colon in a relation.")
 ]

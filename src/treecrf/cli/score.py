@@ -1,12 +1,12 @@
 """`treecrf score`: the metrics of a system's trees against the gold trees."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from treecrf.cli.console import counted, print_json, print_table, say
-from treecrf.cli.options import By, Gold, Json, Subtypes
+from treecrf.cli.options import By, Columns, Gold, Json, Punct, Subtypes
 from treecrf.treebank.metrics.scores import By as ByName
 from treecrf.treebank.metrics.scores import Punctuation
 
@@ -53,19 +53,10 @@ COLUMNS: dict[ByName, dict[str, tuple[str, str]]] = {
 def score(
     gold: Gold,
     system: Annotated[str, typer.Argument(metavar="SYSTEM", help="The trees of the parser.")],
-    punct: Annotated[
-        Punctuation,
-        typer.Option(
-            help="Score punctuation too, or leave it out: words that are all punctuation in "
-            "Unicode, or those with a punctuation tag of the Penn Treebank."
-        ),
-    ] = "keep",
+    punct: Punct = "keep",
     subtypes: Subtypes = "keep",
     by: By = None,
-    columns: Annotated[
-        Literal["gold", "predicted"],
-        typer.Option(help="The columns of SYSTEM to score, where it is CoNLL-X or CoNLL-09."),
-    ] = "gold",
+    columns: Columns = "gold",
     conll18: Annotated[
         bool,
         typer.Option(
@@ -151,8 +142,7 @@ def _print_conll18(gold: str, system: str, *, json: bool) -> None:
     if json:
         print_json(scores_to_dict(scores))
         return
-    rows = []
-    for name, item in scores.items():
-        accuracy = item.aligned_accuracy
-        rows.append([*_row(name, item), "" if accuracy is None else percent(accuracy)])
+    accuracies = [item.aligned_accuracy for item in scores.values()]
+    aligned = ["" if accuracy is None else percent(accuracy) for accuracy in accuracies]
+    rows = [[*_row(*item), cell] for item, cell in zip(scores.items(), aligned, strict=True)]
     print_table([*NAMES, "aligned"], rows)

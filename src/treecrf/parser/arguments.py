@@ -6,7 +6,7 @@ from numbers import Integral
 from treecrf.ops.constants import MOST_TREES
 from treecrf.parser.errors import ParserError
 from treecrf.treebank import Sentence
-from treecrf.treebank.lines import find_fault
+from treecrf.treebank.tokens import find_fault
 
 __all__ = ["Words", "as_sentences", "as_text", "check_text", "checked_count", "place_of"]
 

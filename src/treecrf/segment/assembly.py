@@ -1,7 +1,9 @@
 """Sentences made from the scores of characters, block by block."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,28 +21,20 @@ from treecrf.segment.spaces import has_blank_line, misc_of
 from treecrf.treebank import Sentence
 from treecrf.treebank.tokens import Offsets
 
-__all__ = ["Assembly", "Scores", "token_ends"]
+__all__ = ["Assembly", "ScoredText", "Scores", "assemble", "cut_scored"]
 
 Places = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 Scores = npt.NDArray[np.float32]
+ScoredBlock: TypeAlias = tuple[Block, Scores]
 
 _REST = "\t_" * 7 + "\t"  # what is between FORM and MISC
 
 
 class Assembly:
-    """Takes the blocks of one text with their scores, and gives its sentences.
+    """Makes sentences of the blocks of a text; tokens wait until the space after them is known."""
 
-    Tokens wait here until their sentence is complete and the white space after it is known.
-    """
-
-    def __init__(
-        self,
-        *,
-        splitter: Splitter,
-        joins: Joins,
-        new_paragraph: bool = True,
-    ) -> None:
+    def __init__(self, *, splitter: Splitter, joins: Joins, new_paragraph: bool = True) -> None:
         self.splitter = splitter
         self.joins = joins
         self.forms: list[str] = []
@@ -55,7 +49,8 @@ class Assembly:
     def add(self, block: Block, scores: Scores) -> Iterator[Sentence]:
         """The sentences that are complete with this block; scores are `[character, output]`."""
         places, last = self._find_ends(block, scores)
-        starts, stops = self._starts(places, last), places[last] + 1
+        starts = places[np.append(not self.is_open, last)[: len(places)]]
+        stops = places[last] + 1
         edges = np.sort(np.concatenate((starts, stops))).tolist()
         pieces = [block.text[a:b] for a, b in pairwise([0, *edges, len(block.text)])]
         pieces[0] = self.held + pieces[0]
@@ -87,10 +82,6 @@ class Assembly:
         end_long_tokens(places, last, length=length + bool(space[length]), held=held)
         return places, last
 
-    def _starts(self, places: Places, last: Flags) -> Places:
-        """The places where tokens start: after the last character of another."""
-        return places[np.append(not self.is_open, last)[: len(places)]]
-
     def _take_sentences(self, *, final: bool) -> Iterator[Sentence]:
         """Make sentences of the tokens that are here, and forget these."""
         first = 0
@@ -103,24 +94,15 @@ class Assembly:
     def _stops(self, *, final: bool) -> Iterator[int]:
         """The ends of sentences, counted in tokens."""
         complete = min(len(self.forms), len(self.spaces) - 1)
-        stops = [
-            place
-            for place, score, space in zip(
-                range(1, complete + 1), self.scores, self.spaces[1:], strict=False
-            )
-            if score > 0 or has_blank_line(space)
-        ]
+        tokens = zip(range(1, complete + 1), self.scores, self.spaces[1:], strict=False)
+        stops = [place for place, score, space in tokens if score > 0 or has_blank_line(space)]
         if final and complete and complete not in stops[-1:]:
             stops.append(complete)
-        first = 0
-        for stop in stops:
-            yield from self._stops_between(first, stop)
+        for first, stop in pairwise([0, *stops]):
+            yield from long_sentence_stops(self.starts, self.scores, first=first, stop=stop)
             yield stop
-            first = stop
-        yield from self._stops_between(first, complete)  # of one that goes on
-
-    def _stops_between(self, first: int, stop: int) -> Iterator[int]:
-        return long_sentence_stops(self.starts, self.scores, first=first, stop=stop)
+        goes_on = stops[-1] if stops else 0
+        yield from long_sentence_stops(self.starts, self.scores, first=goes_on, stop=complete)
 
     def _sentence(self, first: int, stop: int) -> Sentence:
         spaces = self.spaces[first + 1 : stop + 1]
@@ -129,13 +111,9 @@ class Assembly:
         offsets: list[Offsets] = []  # of words
         text: list[str] = []
         before = self.spaces[first] if self.new_text else ""
-        for form, start, space, multiword in zip(
-            self.forms[first:stop],
-            self.starts[first:stop],
-            spaces,
-            self.multiwords[first:stop],
-            strict=True,
-        ):
+        forms, starts = self.forms[first:stop], self.starts[first:stop]
+        tokens = zip(forms, starts, spaces, self.multiwords[first:stop], strict=True)
+        for form, start, space, multiword in tokens:
             text.append(form + " " if space else form)
             end = start + len(form)
             misc = f"{misc_of(space, before=before)}TokenRange={start}:{end}"
@@ -157,9 +135,7 @@ class Assembly:
 
 
 def token_ends(block: Block, scores: Scores, *, joins: Joins) -> tuple[Flags, Flags]:
-    """Whether each character and the next of the last is white space; whether a token ends with
-    each, were it not for its length.
-    """
+    """Flags of white space, one more than characters, and of token ends, whatever their length."""
     length = len(block.text)
     context = (len(block.codes) - length) // 2
     codes = block.codes[context : context + length + 2]
@@ -168,3 +144,91 @@ def token_ends(block: Block, scores: Scores, *, joins: Joins) -> tuple[Flags, Fl
     before = block.codes[context % 2 : context]
     ends = with_certain_ends(codes, scores[:, 0] > 0, before=before)
     return space[:-1], ends | (space[1:-1] & ~may_join(classes, joins))
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredText:
+    """Whole sentences of a text: blocks of it, and what the network says of their characters."""
+
+    blocks: list[ScoredBlock]
+    new_paragraph: bool
+
+
+def assemble(scored: ScoredText, *, splitter: Splitter, joins: Joins) -> list[Sentence]:
+    """The sentences of a piece: those that the text as a whole would have there."""
+    assembly = Assembly(splitter=splitter, joins=joins, new_paragraph=scored.new_paragraph)
+    sentences: list[Sentence] = []
+    for block, scores in scored.blocks:
+        sentences += assembly.add(block, scores)
+    return [*sentences, *assembly.finish()]
+
+
+def cut_scored(blocks: Iterable[ScoredBlock], *, joins: Joins, size: int) -> Iterator[ScoredText]:
+    """The blocks of a text as pieces of about this many characters, or of one longer sentence."""
+    held: list[ScoredBlock] = []
+    new_paragraph = True
+    for item in blocks:
+        _append(held, item)
+        if sum(len(block.text) for block, _ in held) < size:
+            continue
+        cut, blank = _last_start(held, joins=joins)
+        if cut:
+            first, held = _split(held, cut)
+            yield ScoredText(first, new_paragraph)
+            new_paragraph = blank
+    if held:
+        yield ScoredText(held, new_paragraph)
+
+
+def _append(held: list[ScoredBlock], item: ScoredBlock) -> None:
+    """Hold one more block; of white space, which goes on in it, no more than will be kept."""
+    block, scores = item
+    if not (held and held[-1][0].text.isspace() and block.text.isspace()):
+        held.append(item)
+        return
+    before = held[-1][0]
+    text = bounded_space(before.text + block.text)
+    around = len(block.codes) - len(block.text)
+    codes = np.full(len(text) + around, ord(" "), np.uint32)  # nobody asks which space
+    shape = len(text), scores.shape[1]
+    held[-1] = Block(text=text, start=before.start, codes=codes), np.zeros(shape, np.float32)
+
+
+def _last_start(held: list[ScoredBlock], *, joins: Joins) -> tuple[int, bool]:
+    """The start of the last sentence, 0 if it is the first; whether a blank line precedes it."""
+    text = "".join(block.text for block, _ in held)
+    found = [token_ends(block, scores, joins=joins) for block, scores in held]
+    places = np.flatnonzero(~np.concatenate([space[:-1] for space, _ in found]))
+    last = np.concatenate([ends for _, ends in found])[places]
+    end_long_tokens(places, last, length=len(text))
+    starts, ends = places[np.append(True, last)[: len(places)]], places[last]
+    scores = np.concatenate([scores[:, 1] for _, scores in held])[ends]
+    for number in range(len(starts) - 1, 0, -1):
+        blank = has_blank_line(text[ends[number - 1] + 1 : starts[number]])
+        if blank or scores[number - 1] > 0:
+            return int(starts[number]), blank
+    in_text = np.concatenate([block.start + np.arange(len(block.text)) for block, _ in held])
+    stops = long_sentence_stops(
+        in_text[starts].tolist(), scores.tolist(), first=0, stop=len(starts) - 1
+    )
+    *_, stop = 0, *stops
+    return int(starts[stop]) if stop else 0, False
+
+
+def _split(held: list[ScoredBlock], cut: int) -> tuple[list[ScoredBlock], list[ScoredBlock]]:
+    first: list[ScoredBlock] = []
+    rest: list[ScoredBlock] = []
+    for block, scores in held:
+        here = min(max(cut, 0), len(block.text))
+        if here:
+            first.append((_part(block, 0, here), scores[:here]))
+        if here < len(block.text):
+            rest.append((_part(block, here, len(block.text)), scores[here:]))
+        cut -= len(block.text)
+    return first, rest
+
+
+def _part(block: Block, start: int, stop: int) -> Block:
+    around = len(block.codes) - len(block.text)
+    codes = block.codes[start : stop + around]
+    return Block(text=block.text[start:stop], start=block.start + start, codes=codes)

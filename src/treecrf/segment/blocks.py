@@ -66,10 +66,7 @@ def _block(text: str, place: int, *, size: int, context: int, start: int) -> Blo
 
 
 def cut_windows(codes: Codes, *, window: int, context: int) -> Codes:
-    """Windows `[window, character]` over the code points of a block.
-
-    Without the context at their ends they are the text of the block, and what is after it.
-    """
+    """Windows `[window, character]` of a block; their middles are its text and what is after it."""
     core = window - 2 * context
     count = -(-(len(codes) - 2 * context) // core)
     if count == 1:

@@ -85,10 +85,9 @@ def _within(codes: Codes, *ranges: tuple[int, int]) -> Flags:
 def end_long_tokens(
     places: npt.NDArray[np.int64], last: Flags, *, length: int, held: int = 0
 ) -> None:
-    """Let tokens end in `last` where they get too long.
+    """End tokens in `last`, the flags of the characters at `places`, where they get too long.
 
-    `last` says of the characters at `places` whether a token ends with each. `length` is up to
-    where the text is known; so many characters of the first token as are `held` are before it.
+    The text is known up to `length`; `held` characters of the first token are before it.
     """
     starts = places[np.append(not held, last)[: len(places)]]
     stops = places[last] + 1
@@ -107,11 +106,7 @@ def end_long_tokens(
 def long_sentence_stops(
     starts: Sequence[int], scores: Sequence[float], *, first: int, stop: int
 ) -> Iterator[int]:
-    """Places to end a sentence that is too long: the most likely ones in second halves.
-
-    It has the tokens from `first` to before `stop`; `starts` says where these are in the text, and
-    `scores` how likely a sentence ends with each.
-    """
+    """Places to end a long sentence, tokens `first` to `stop`: the likeliest in second halves."""
     while first < stop:
         widest = starts[first] + WIDEST_SENTENCE
         limit = bisect_right(starts, widest, first + 1, stop)

@@ -1,4 +1,4 @@
-"""Partial training data as in the paper: a share of the dependencies, or of the sentences.
+"""Partial training data: a random share of the dependencies, or of the sentences.
 
 What is kept at one share is kept at every larger one with the same seed.
 """

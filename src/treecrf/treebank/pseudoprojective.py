@@ -60,10 +60,9 @@ def deproject(
 def lift(
     heads: Sequence[int], deprels: Sequence[str], *, encoding: Encoding = "head+path"
 ) -> tuple[list[int], list[str]]:
-    """The heads and relations of a projective tree, with one item a word as a Sentence has them.
+    """The heads and relations of a projective tree, one item a word; the smallest arcs go first.
 
-    The smallest of the arcs that are in the way is lifted first. A partial tree is given back as it
-    is, or is an error if no projective tree has its arcs: an arc is not lifted past a missing head.
+    A partial tree stays as it is, or is an error if no projective tree has its arcs.
     """
     lifted = [0, *heads]
     if cycle := find_cycle(lifted):

@@ -6,14 +6,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.lines import (
-    find_fault,
-    make_lines,
-    make_tokens,
-    read_column,
-    replace_columns,
-    token_lines,
-)
 from treecrf.treebank.tokens import (
     COLUMNS,
     EmptyNode,
@@ -21,7 +13,13 @@ from treecrf.treebank.tokens import (
     Offsets,
     Token,
     columns_of,
+    find_fault,
     joined_forms,
+    make_lines,
+    make_tokens,
+    read_column,
+    replace_columns,
+    token_lines,
 )
 
 __all__ = ["Sentence", "Token"]
@@ -106,10 +104,9 @@ class Sentence:
         source: str = "",
         line: int = 0,
     ) -> "Sentence":
-        """A sentence of CoNLL-U lines that are known to be well-formed, and columns cut from them.
+        """A sentence of well-formed CoNLL-U lines and their columns; nothing is checked or copied.
 
-        The fast way to many of them: nothing is checked or copied, and no tokens are made. Empty
-        lines are made of the columns when they are needed.
+        Empty lines are made of the columns when they are needed.
         """
         sentence = cls.__new__(cls)
         sentence.comments, sentence.probs = comments, None

@@ -43,7 +43,7 @@ def find_cycle(heads: Sequence[int]) -> list[int]:
 
 
 def is_tree(heads: Sequence[int], *, multiroot: bool = False) -> bool:
-    """Whether the heads are within the sentence and without a cycle, and the root is a single one.
+    """Whether the heads are in the sentence, without a cycle, and with one root unless `multiroot`.
 
     A partial tree is one if unannotated heads could make it one.
     """
@@ -119,10 +119,7 @@ def crossing_arcs(heads: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def nonprojective_arcs(heads: Sequence[int]) -> list[int]:
-    """The words between which and their head stands one that does not descend from that head.
-
-    Only a full tree has an answer: where a head is missing, nobody knows who descends from whom.
-    """
+    """The words of a full tree with a word in between that does not descend from their head."""
     if -1 in heads:
         raise TreebankError("the tree is partial; non-projective arcs are those of a full tree")
     if is_projective(heads):
@@ -180,10 +177,7 @@ class _Range:
 
 
 def adjacent_siblings(heads: Sequence[int]) -> list[tuple[int, int, int]]:
-    """Each (head, sibling, dependent): neighbours among the words on one side of their head.
-
-    The sibling is the one nearer to the head.
-    """
+    """Each (head, sibling, dependent): neighbours on one side of their head, the nearer first."""
     triples = []
     for order in (range(1, len(heads)), range(len(heads) - 1, 0, -1)):
         latest = [0] * len(heads)  # of each head's dependents, on the side that is gone through

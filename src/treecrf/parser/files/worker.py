@@ -15,9 +15,9 @@ from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import LONG
 from treecrf.parser.vocab import Vocabulary
+from treecrf.segment.assembly import ScoredText, assemble
 from treecrf.segment.characters import Joins
 from treecrf.segment.multiwords import Splitter
-from treecrf.segment.scored import ScoredText, assemble
 from treecrf.treebank import Sentence, TreebankError
 from treecrf.treebank.files.text import Input, parse_input
 from treecrf.treebank.probs import with_written_probs

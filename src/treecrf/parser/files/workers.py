@@ -26,7 +26,7 @@ from treecrf.parser.estimates import TooLongError
 from treecrf.parser.files.pipeline import submit
 from treecrf.parser.files.sources import FileOptions, check_has_heads, look_into
 from treecrf.parser.files.worker import FileJob, Numbers, Piece
-from treecrf.segment.scored import ScoredText, cut_scored
+from treecrf.segment.assembly import ScoredText, cut_scored
 from treecrf.treebank.files.streams import File, next_chunk, open_source, read_chunks
 from treecrf.treebank.files.text import Input, text_pieces
 

@@ -17,13 +17,19 @@ from treecrf.segment.errors import SegmentError
 from treecrf.segment.multiwords import learn_splitter
 from treecrf.segment.network import CharacterNetwork, step_size
 from treecrf.segment.segmenter import Segmenter
-from treecrf.segment.training.raw_text import find_joins, multiwords_of, raw_sentences, raw_text
-from treecrf.segment.training.sampling import cut_runs, draw_windows
+from treecrf.segment.training.raw_text import (
+    cut_runs,
+    draw_windows,
+    find_joins,
+    multiwords_of,
+    raw_sentences,
+    raw_text,
+)
 from treecrf.threads import threads_for
 from treecrf.treebank import Score, Sentence
 from treecrf.treebank.metrics.alignment import Text, align, check_same_text, score_spans
 
-__all__ = ["Gold", "SegmentationScores", "SegmenterEpoch", "train_segmenter"]
+__all__ = ["Gold", "SegmenterEpoch", "train_segmenter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +68,7 @@ def train_segmenter(
     device: torch.device | str = "cpu",
     on_epoch: Callable[[SegmenterEpoch], None] = lambda epoch: None,
 ) -> Segmenter:
-    """Train until the mean F1 on dev stops rising; the segmenter of the best epoch.
-
-    Both are sentences as their files have them, in the order of the text. Everything random
-    follows from the seed.
-    """
+    """Train on sentences in the order of the text; keep the epoch with the best mean dev F1."""
     with threads_for(step_size(config, config.batch_windows)):
         return _train(train, dev, config, device=device, on_epoch=on_epoch)
 

@@ -6,7 +6,19 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from treecrf.segment.characters import CharacterClass, Joins, classes_of, codes_of, is_space
+from treecrf.segment.characters import (
+    OUTSIDE,
+    CharacterClass,
+    Classes,
+    Codes,
+    Joins,
+    as_read,
+    classes_of,
+    codes_of,
+    is_space,
+    may_join,
+)
+from treecrf.segment.config import SegmenterConfig
 from treecrf.segment.multiwords import Words
 from treecrf.segment.spaces import space_after, space_before
 from treecrf.treebank import Multiword, Sentence, Token
@@ -14,11 +26,10 @@ from treecrf.treebank.tokens import surfaces
 
 __all__ = [
     "MULTIWORD",
-    "PARAGRAPH",
     "SENTENCE",
     "TOKEN",
-    "Labels",
-    "RawSentence",
+    "cut_runs",
+    "draw_windows",
     "find_joins",
     "multiwords_of",
     "raw_sentences",
@@ -133,3 +144,162 @@ def find_joins(sentences: Sequence[RawSentence]) -> Joins:
         inside &= ~is_space(classes[:-2]) & ~is_space(classes[2:])
         joins[classes[:-2][inside], classes[2:][inside]] = True
     return joins
+
+
+_LONGEST_RUN = 40  # sentences that stay together, and share a layout
+_LINE_WIDTHS = (50, 110)
+_SHORTENED = 0.2  # share of the sentences on lines of their own that lose their last full stop
+
+
+def cut_runs(sentences: Sequence[RawSentence]) -> list[list[RawSentence]]:
+    """Sentences that follow each other in one document, not too many at a time."""
+    runs: list[list[RawSentence]] = []
+    for sentence in sentences:
+        if not runs or sentence.new_document or len(runs[-1]) >= _LONGEST_RUN:
+            runs.append([])
+        runs[-1].append(sentence)
+    return runs
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingWindows:
+    """Windows of training text, in random order."""
+
+    codes: Codes  # [window, character]
+    classes: npt.NDArray[np.int32]  # [window, character]
+    targets: npt.NDArray[np.bool_]  # [window, character, output]
+    asked: npt.NDArray[np.bool_]  # [window, character, output], whether it is to be learnt
+
+
+def draw_windows(
+    runs: Sequence[Sequence[RawSentence]],
+    config: SegmenterConfig,
+    *,
+    joins: Joins,
+    random: np.random.Generator,
+) -> TrainingWindows:
+    """All runs, in random order and layout, as windows."""
+    codes, labels = _draw_text(runs, config, random)
+    order = random.permutation(len(codes))
+    codes, labels = codes[order], labels[order]
+    classes = classes_of(codes)
+    asked = _find_asked(classes, labels, joins)
+    bits = np.array([TOKEN, SENTENCE, MULTIWORD], np.uint8)
+    return TrainingWindows(
+        codes=codes,
+        classes=classes.astype(np.int32),
+        targets=labels[..., None] & bits > 0,
+        asked=asked[..., None] & bits > 0,
+    )
+
+
+def _draw_text(
+    runs: Sequence[Sequence[RawSentence]], config: SegmenterConfig, random: np.random.Generator
+) -> tuple[Codes, Labels]:
+    """Characters and labels `[window, character]`, in the order of the text."""
+    texts: list[str] = []
+    labels: list[Labels] = []
+    for place in random.permutation(len(runs)):
+        text, marks = _lay_out(runs[place], config, random)
+        texts.append(text)
+        labels.append(marks)
+    codes = as_read(codes_of("".join(texts)))
+    marks = np.concatenate(labels)
+    # The windows lie elsewhere each time, and what is left at both ends is outside the text.
+    before = int(random.integers(config.window))
+    after = -(before + len(codes)) % config.window
+    codes = np.pad(codes, (before, after), constant_values=OUTSIDE)
+    marks = np.pad(marks, (before, after))
+    shape = (-1, config.window)
+    windows, marks = codes.reshape(shape), marks.reshape(shape)
+    for row in np.flatnonzero(random.random(len(windows)) < config.text_ends):
+        _end_text(windows[row], marks[row], random)
+    return windows, marks
+
+
+def _lay_out(
+    run: Sequence[RawSentence], config: SegmenterConfig, random: np.random.Generator
+) -> tuple[str, Labels]:
+    """The text of a run and its labels, as it is or with line breaks of another layout."""
+    changed = random.random() < config.line_breaks
+    on_lines = changed and random.random() < 0.5
+    width = 0 if not changed or on_lines else int(random.integers(*_LINE_WIDTHS))
+    pieces: list[str] = []
+    labels: list[Labels] = []
+    for number, sentence in enumerate(run):
+        text, marks = sentence.text, sentence.labels
+        if number and (sentence.new_paragraph or sentence.new_document):
+            pieces[-1] = PARAGRAPH
+        elif number and on_lines:
+            pieces[-1] = PARAGRAPH if random.random() < 0.1 else "\n"
+        if on_lines and random.random() < _SHORTENED:
+            text, marks = _shortened(text, marks)
+        pieces += sentence.before, text, sentence.after
+        labels.append(marks)
+    pieces[-1] = str(random.choice([PARAGRAPH, "\n", pieces[-1]]))  # before whatever run is next
+    text = "".join(pieces)
+    if width:
+        text = _wrapped(text, width)
+    return text, _spread(pieces, labels)
+
+
+def _spread(pieces: list[str], labels: list[Labels]) -> Labels:
+    """The labels of text, with none for the white space around the sentences."""
+    spread: list[Labels] = []
+    for number, marks in enumerate(labels):
+        before, _, after = pieces[3 * number : 3 * number + 3]
+        spread += np.zeros(len(before), np.uint8), marks, np.zeros(len(after), np.uint8)
+    return np.concatenate(spread)
+
+
+def _shortened(text: str, labels: Labels) -> tuple[str, Labels]:
+    """The sentence without its last token, if that is a mark of one character."""
+    rest = text[:-1].rstrip()
+    if text[-1].isalnum() or not rest or not labels[len(rest) - 1] & TOKEN:
+        return text, labels
+    labels = labels[: len(rest)].copy()
+    labels[-1] |= SENTENCE
+    return rest, labels
+
+
+def _wrapped(text: str, width: int) -> str:
+    """The text with line breaks in the place of spaces, so that lines are at most so wide."""
+    lines = []
+    start = 0
+    while len(text) - start > width:
+        stop = text.find("\n", start, start + width)
+        if stop < 0:
+            stop = text.rfind(" ", start, start + width)
+        if stop < 0:
+            stop = text.find(" ", start + width)
+        if stop < 0:
+            break
+        lines.append(text[start:stop])
+        start = stop + 1
+    return "\n".join([*lines, text[start:]])
+
+
+def _end_text(window: Codes, labels: Labels, random: np.random.Generator) -> None:
+    """Let the text end, or start, where a sentence of the window ends."""
+    ends = np.flatnonzero(labels & SENTENCE)
+    if not len(ends):
+        return
+    end = int(random.choice(ends)) + 1
+    outside = slice(end, None) if random.random() < 0.5 else slice(0, end)
+    window[outside] = OUTSIDE
+    labels[outside] = 0
+
+
+def _find_asked(classes: Classes, labels: Labels, joins: Joins) -> Labels:
+    """The outputs that are to be learnt at each character, as bits `[window, character]`.
+
+    A token ends before white space without being asked, unless it may go on after a space; a
+    sentence ends before a blank line and at the end of the text.
+    """
+    padded = np.pad(classes, ((0, 0), (0, 2)))
+    first, second = padded[:, 1:-1], padded[:, 2:]
+    tokens = (~is_space(classes) & ~is_space(first)) | may_join(padded, joins)
+    last = labels & TOKEN > 0
+    blank = (first == CharacterClass.LINE_BREAK) & (second == CharacterClass.LINE_BREAK)
+    sentences = last & ~blank & (first != CharacterClass.OUTSIDE)
+    return (TOKEN * tokens + SENTENCE * sentences + MULTIWORD * last).astype(np.uint8)

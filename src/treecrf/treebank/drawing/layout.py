@@ -20,9 +20,7 @@ _GAP = 20  # from one word to the next, at least
 class Arc:
     """An arc from `start`, above its head, to `end`, above its dependent; the root's is upright.
 
-    Words are numbered from 1 and `head` 0 is the root symbol. Of two arcs that overlap one has the
-    higher level, the outer one if they are nested; level 1 is the lowest. `label` is the middle of
-    the arc, or of the longest part of it that no other arc crosses.
+    Words are numbered from 1. The outer one of two arcs has the higher level; 1 is the lowest.
     """
 
     head: int
@@ -50,11 +48,7 @@ class _Port(NamedTuple):
 def lay_out(
     heads: Sequence[int], *, widths: Sequence[int], labels: Sequence[int], mirrored: bool = False
 ) -> Layout:
-    """A layout of words that are so wide, whose arcs have labels that are so wide.
-
-    `heads` has no entry for the root symbol; a word whose head is -1 has no arc. Mirrored, the
-    first word is on the right.
-    """
+    """Lay out words and arcs; mirrored, the first word is on the right. A head of -1 has no arc."""
     ports = _ports(heads)
     offsets = {
         port: (2 * place - len(row) + 1) * _PORT // 2
@@ -88,11 +82,7 @@ def lay_out(
 
 
 def _ports(heads: Sequence[int]) -> list[list[_Port]]:
-    """The ports of each word in their order.
-
-    Where two arcs join the same words (in a cycle, which is no tree), that of the later dependent
-    is the outer one.
-    """
+    """The ports of each word in order; in a cycle the later dependent's arc is the outer one."""
     rows: list[list[tuple[int, int, int, _Port]]] = [[] for _ in heads]
     for dependent, head in enumerate(heads, 1):
         ends = [(dependent, head, False), (head, dependent, True)]

@@ -31,10 +31,7 @@ class _Rail:
 
 
 def draw_arcs(heads: Sequence[int]) -> list[str]:
-    """The arcs of a head sequence, a line for each word and all of one width.
-
-    Words without a head begin a tree of their own.
-    """
+    """The arcs, a line a word, all of one width; words without a head begin a tree of their own."""
     rails = _rails(heads)
     width = 2 * max((rail.column + 1 for rail in rails.values()), default=0)
     return [_line(word, heads[word], rails, width) for word in range(1, len(heads))]

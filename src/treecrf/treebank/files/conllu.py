@@ -1,4 +1,7 @@
-"""Reading and writing of treebank files: CoNLL-U, and CoNLL-X and CoNLL-09 beside it.
+"""Reading and writing of CoNLL-U, CoNLL-X and CoNLL-09.
+
+CoNLL-X   ID FORM LEMMA CPOSTAG POSTAG FEATS HEAD DEPREL PHEAD PDEPREL
+CoNLL-09  ID FORM LEMMA PLEMMA POS PPOS FEAT PFEAT HEAD PHEAD DEPREL PDEPREL FILLPRED PRED APREDs
 
 Nearly every sentence goes through `parse_sentence` alone, which cuts all columns at once and only
 finds out whether everything is well. `_Lines` goes through the others line by line: it knows
@@ -7,18 +10,10 @@ multiword tokens and empty nodes, and names what is wrong.
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NoReturn
+from dataclasses import dataclass
+from typing import Literal, NoReturn, TypeAlias
 
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.files.conllx import (
-    Columns,
-    Format,
-    as_conllu,
-    find_format,
-    short,
-    to_format,
-    wrong_columns,
-)
 from treecrf.treebank.files.streams import (
     File,
     decode,
@@ -27,12 +22,31 @@ from treecrf.treebank.files.streams import (
     read_blocks,
     read_chunks,
 )
-from treecrf.treebank.lines import IDS, cut
 from treecrf.treebank.sentence import Sentence
-from treecrf.treebank.tokens import COLUMNS
+from treecrf.treebank.tokens import COLUMNS, IDS, cut
 from treecrf.treebank.trees import find_cycle, roots
 
-__all__ = ["check_conllu", "parse_chunks", "parse_sentence", "read_conllu", "write_conllu"]
+__all__ = [
+    "Columns",
+    "Format",
+    "check_conllu",
+    "parse_chunks",
+    "parse_sentence",
+    "read_conllu",
+    "write_conllu",
+]
+
+Format: TypeAlias = Literal["conllu", "conllx", "conll09"]
+Columns: TypeAlias = Literal["gold", "predicted"]
+
+# Where FORM to DEPREL are. The one tag of CoNLL-09 is a treebank's own: XPOS, and no UPOS (None).
+_PLACES: dict[tuple[Format, Columns], tuple[int | None, ...]] = {
+    ("conllx", "gold"): (1, 2, 3, 4, 5, 6, 7),
+    ("conllx", "predicted"): (1, 2, 3, 4, 5, 8, 9),
+    ("conll09", "gold"): (1, 2, None, 4, 6, 8, 10),
+    ("conll09", "predicted"): (1, 3, None, 5, 7, 9, 11),
+}
+_COLUMNS_OF_CONLL09 = 14
 
 # Most sentences find their heads here; longer ones are read line by line.
 _HEADS = {"_": -1, "-1": -1, "0": 0} | {text: number for number, text in enumerate(IDS, 1)}
@@ -80,22 +94,24 @@ def check_conllu(source: File, *, multiroot: bool = False) -> Iterator[Sentence 
             yield error
 
 
+@dataclass(slots=True)
 class _Reader:
     """Sentences of one file; it finds out the format as it goes."""
 
-    def __init__(self, name: str, columns: Columns, multiroot: bool, trees: bool = True) -> None:
-        self.name = name
-        self.columns = columns
-        self.multiroot = multiroot
-        self.trees = trees
-        self.format: Format | None = None
+    name: str
+    columns: Columns
+    multiroot: bool
+    trees: bool = True
+    format: Format | None = None
 
     def parse(self, data: bytes, line: int, breaks: int) -> Sentence:
         block = decode(data, self.name, line)
         if self.format is None:
-            self.format = find_format(block)
+            self.format = _find_format(block)
         if self.format in ("conllx", "conll09"):
-            block = as_conllu(block, self.name, line=line, format=self.format, columns=self.columns)
+            block = _as_conllu(
+                block, self.name, line=line, format=self.format, columns=self.columns
+            )
         elif self.columns == "predicted":
             problem = "no predicted columns: this is not CoNLL-X or CoNLL-09, or PHEAD is empty"
             raise TreebankError(problem, source=self.name, line=line)
@@ -113,16 +129,13 @@ def write_conllu(sentences: Iterable[Sentence], target: File, *, format: Format 
     """
     with open_target(target) as write:
         for sentence in sentences:
-            write(to_format(sentence, format))
+            write(_to_format(sentence, format))
 
 
 def parse_sentence(
     block: str, source: str, line: int, breaks: int, *, multiroot: bool, trees: bool = True
 ) -> Sentence:
-    """The sentence of a block of `source` that starts at `line` and has so many line breaks.
-
-    Without `trees`, heads that make none are no error but left out.
-    """
+    """The sentence of a block; without `trees`, heads that make no tree are left out."""
     start = 0
     while block.startswith("#", start):
         start = block.find("\n", start) + 1
@@ -178,11 +191,8 @@ class _Lines:
         if not self.words:
             self._fail(number, "a sentence without words")
         if self.last_of_multiword > len(self.words):
-            self._fail(
-                number,
-                f"the sentence ends at word {len(self.words)} and its last multiword token at word "
-                f"{self.last_of_multiword}",
-            )
+            ends = f"ends at word {len(self.words)} and its last multiword token at word"
+            self._fail(number, f"the sentence {ends} {self.last_of_multiword}")
 
     def _add(self, text: str, number: int) -> None:
         row = text.split("\t")
@@ -190,7 +200,7 @@ class _Lines:
         if len(row) != 10:
             if text.startswith("#"):
                 self._fail(number, "a comment inside a sentence; its place is before the words")
-            self._fail(number, wrong_columns("10", text))
+            self._fail(number, _wrong_columns("10", text))
         if "" in row:
             name = COLUMNS[row.index("")].upper()
             self._fail(number, f"column {name} is empty; _ stands for nothing")
@@ -215,7 +225,7 @@ class _Lines:
             if row[0] != expected:
                 self._fail(number, f"empty node {row[0]} where {expected} would be next")
         else:
-            self._fail(number, f"id {short(row[0])} where {following} would be next")
+            self._fail(number, f"id {_short(row[0])} where {following} would be next")
 
     def heads(self, *, multiroot: bool) -> list[int]:
         """The heads of the words, -1 where they are not annotated."""
@@ -225,10 +235,10 @@ class _Lines:
             if head in ("_", "-1"):
                 heads.append(-1)
             elif not _NUMBER.fullmatch(head):
-                self._fail(number, f"head {short(head)} is not a number, or _ for no head")
+                self._fail(number, f"head {_short(head)} is not a number, or _ for no head")
             elif int(head) > len(self.words):
-                words = f"{len(self.words)} words"
-                self._fail(number, f"head {head} is outside the sentence, which has {words}")
+                size = len(self.words)
+                self._fail(number, f"head {head} is outside the sentence, which has {size} words")
             else:
                 heads.append(int(head))
         if cycle := find_cycle(heads):
@@ -246,3 +256,70 @@ class _Lines:
 def _path(words: list[int]) -> str:
     names = [str(word) for word in words]
     return " -> ".join(names if len(names) <= 12 else [*names[:10], "...", names[-1]])
+
+
+def _find_format(block: str) -> Format | None:
+    """The format of the file that a sentence is from; None where the sentence does not tell.
+
+    CoNLL-09 has more columns. In the ninth, CoNLL-X has a number and CoNLL-U number:relation. Where
+    both are `_`, CoNLL-X has no comments, and nothing in the tenth.
+    """
+    for line in block.split("\n"):
+        if line.startswith("#"):
+            continue
+        row = line.split("\t")
+        if len(row) >= _COLUMNS_OF_CONLL09:
+            return "conll09"
+        if block.startswith("#") or not row[0].isdecimal():
+            return "conllu"
+        if len(row) == 10 and row[8:] != ["_", "_"]:
+            return "conllx" if row[8].isdecimal() else "conllu"
+    return None
+
+
+def _as_conllu(block: str, source: str, *, line: int, format: Format, columns: Columns) -> str:
+    """The lines of a sentence in CoNLL-U, with the gold or the predicted analysis."""
+    places = _PLACES[format, columns]
+    lines = []
+    for number, text in enumerate(block.split("\n"), line):
+        if text.startswith("#"):
+            lines.append(text)
+            continue
+        row = text.split("\t")
+        if (len(row) < _COLUMNS_OF_CONLL09) if format == "conll09" else (len(row) != 10):
+            expected = "10" if format == "conllx" else f"{_COLUMNS_OF_CONLL09} or more"
+            raise TreebankError(_wrong_columns(expected, text), source=source, line=number)
+        if format == "conllx" and not (row[8] in ("_", "-1") or row[8].isdecimal()):
+            # What stands there would be lost: the file is not what its beginning says.
+            problem = f"PHEAD {row[8][:40]!r} is no number, and those before made this CoNLL-X"
+            raise TreebankError(problem, source=source, line=number)
+        cells = ["_" if place is None else row[place] for place in places]
+        lines.append("\t".join([row[0], *cells, "_", "_"]))
+    return "\n".join(lines)
+
+
+def _to_format(sentence: Sentence, format: Format) -> str:
+    """The lines of a sentence and the empty line after them; the older formats have words only."""
+    if format == "conllu":
+        return sentence.to_conllu()
+    rows = Sentence.from_tokens(sentence.tokens).to_conllu()[:-2].split("\n")
+    return "".join(_row(row.split("\t"), format) for row in rows) + "\n"
+
+
+def _row(cells: list[str], format: Format) -> str:
+    if format == "conllx":
+        return "\t".join([*cells[:8], "_", "_"]) + "\n"
+    number, word, lemma, upos, xpos, feats, head, deprel, _, _ = cells
+    tag = upos if xpos == "_" else xpos
+    twice = [lemma, lemma, tag, tag, feats, feats, head, head, deprel, deprel]
+    return "\t".join([number, word, *twice, "_", "_"]) + "\n"
+
+
+def _wrong_columns(expected: str, text: str) -> str:
+    columns = text.count("\t") + 1
+    found = f"{columns} found in {_short(text)}"
+    return f"{expected} columns expected, with tabs between them, and {found}"
+
+
+def _short(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:40] + "...")

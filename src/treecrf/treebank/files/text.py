@@ -27,7 +27,6 @@ from treecrf.treebank.sentence import Sentence
 
 __all__ = [
     "Input",
-    "find_input",
     "look_at",
     "parse_input",
     "read_sentences",
@@ -71,10 +70,7 @@ def read_sentences(source: File, *, multiroot: bool = True) -> Iterator[Sentence
 def parse_input(
     chunks: Iterator[bytes], name: str, *, kind: Input, multiroot: bool, trees: bool = True
 ) -> Iterator[Sentence]:
-    """The sentences of a file of this kind that comes in pieces.
-
-    Without `trees`, heads that make none are no error: for who gives the words others.
-    """
+    """The sentences of a file of this kind; without `trees`, heads that make none are left out."""
     if kind == "conllu":
         yield from parse_chunks(chunks, name, columns="gold", multiroot=multiroot, trees=trees)
     else:
@@ -107,8 +103,7 @@ def text_pieces(file: IO[bytes] | IO[str], name: str) -> Iterator[str]:
 def look_at(file: IO[bytes], name: str) -> tuple[Input, IO[bytes]]:
     """The kind of an open file, by how it starts, and the file from its start.
 
-    A pipe is waited for until a whole line of it decides, as `find_input` says. What is taken for
-    CoNLL-U and begins with no row of it is an error that says what to do.
+    A pipe is waited for until a line decides; CoNLL-U that begins with no row of it is an error.
     """
     start = _start_of(file, name)
     kind, _ = find_input(read_chunks(io.BytesIO(start)), name)

@@ -16,7 +16,7 @@ from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.tokens import Token, surfaces
 from treecrf.treebank.trees import find_cycle, roots
 
-__all__ = ["ROOT", "Text", "TextWord", "align", "check_same_text", "score_spans"]
+__all__ = ["ROOT", "Text", "align", "check_same_text", "score_spans"]
 
 ROOT = -1
 EXCERPT = 20  # characters of a text that an error shows

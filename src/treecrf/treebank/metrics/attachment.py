@@ -5,8 +5,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from treecrf.treebank.metrics.counts import Counts, ScoredWord, count_sentence, punctuation
-from treecrf.treebank.metrics.pairing import Treebank, pair_sentences
+from treecrf.treebank.metrics.counts import (
+    Counts,
+    ScoredWord,
+    Treebank,
+    count_sentence,
+    pair_sentences,
+    punctuation,
+)
 from treecrf.treebank.metrics.scores import By, Punctuation, Score, Subtypes
 
 __all__ = ["Evaluation", "evaluate", "needs_whole_trees", "scores_to_dict"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from treecrf.treebank.metrics.alignment import ROOT, Text, align, check_same_text, score_spans
-from treecrf.treebank.metrics.pairing import Treebank, sentences_of
+from treecrf.treebank.metrics.counts import Treebank, sentences_of
 from treecrf.treebank.metrics.scores import Score
 from treecrf.treebank.tokens import Token
 

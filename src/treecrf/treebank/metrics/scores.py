@@ -1,12 +1,9 @@
-"""Precision, recall and F1 from counts, and what one can choose about metrics.
-
-It loads nothing else, so that a command can name these choices at once.
-"""
+"""Precision, recall and F1, and the choices that commands name; loads nothing else."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["By", "Punctuation", "Score", "ScoreDict", "Subtypes"]
+__all__ = ["By", "Punctuation", "Score", "Subtypes"]
 
 Punctuation = Literal["keep", "unicode", "tag"]
 """Words to leave out: none, those that are all punctuation in Unicode, those tagged so."""

@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.metrics.attachment import needs_whole_trees
-from treecrf.treebank.metrics.counts import Counts, count_sentence, punctuation
-from treecrf.treebank.metrics.pairing import Treebank, pair_sentences
+from treecrf.treebank.metrics.counts import (
+    Counts,
+    Treebank,
+    count_sentence,
+    pair_sentences,
+    punctuation,
+)
 from treecrf.treebank.metrics.scores import Punctuation, Subtypes
 
 if TYPE_CHECKING:
