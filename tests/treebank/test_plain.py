@@ -14,13 +14,18 @@ from hypothesis import given
 from tests.treebank.strategies import files
 from treecrf.treebank import Sentence, TreebankError, read_conllu, read_sentences, read_tokens
 from treecrf.treebank.files.streams import File, open_source
-from treecrf.treebank.files.text import look_at, read_text
+from treecrf.treebank.files.text import look_at, text_pieces
 
 Reader = Callable[[File], Iterator[Sentence]]
 
 DATA = Path(__file__).parent / "data"
 LATIN1 = "; for Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"
 ROW = "1\tHi\thi\tINTJ\tUH\t_\t0\troot\t_\t_\n\n"
+
+
+def read_text(source: File) -> Iterator[str]:
+    with open_source(source) as (file, name):
+        yield from text_pieces(file, name)
 
 
 def forms(text: str | bytes) -> list[list[str]]:

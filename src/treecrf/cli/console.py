@@ -3,13 +3,12 @@
 import codecs
 import contextlib
 import datetime
-import io
 import json
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, TypeAlias, TypeVar
+from typing import IO, TYPE_CHECKING, Literal, TypeVar
 
 import typer
 
@@ -33,13 +32,10 @@ __all__ = [
     "print_tree",
     "say",
     "track",
-    "tree_text",
     "visible",
 ]
 
 Item = TypeVar("Item")
-OnStep: TypeAlias = Callable[["Step"], None]
-OnEpoch: TypeAlias = Callable[["Epoch"], None]
 
 # DEL, the second set of controls, which CSI is of, and what turns the direction of writing.
 _LATER = "\x7f-\x9f\u202a-\u202e\u2066-\u2069"
@@ -84,25 +80,14 @@ def print_json(value: object) -> None:
 
 
 def print_table(
-    columns: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    *,
-    title: str | None = None,
-    caption: str | None = None,
+    columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str | None = None
 ) -> None:
     """A table whose first column is names and whose other columns are numbers."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(
-        title=title,
-        caption=caption,
-        box=box.SIMPLE_HEAD,
-        title_justify="left",
-        caption_justify="left",
-        title_style="bold",
-    )
+    table = Table(caption=caption, caption_justify="left", box=box.SIMPLE_HEAD)
     for index, column in enumerate(columns):
         table.add_column(Text(visible(column)), justify="right" if index else "left", no_wrap=True)
     for row in rows:
@@ -110,19 +95,11 @@ def print_table(
     _console().print(table)
 
 
-def print_tree(sentence: "Sentence") -> None:
-    """A sentence, a word a line, with its arcs on the left and how sure a parser was of them."""
-    _draw_tree(sentence, _console())
+def print_tree(sentence: "Sentence", file: IO[str] | None = None) -> None:
+    """A sentence, a word a line, with its arcs on the left and how sure a parser was of them.
 
-
-def tree_text(sentence: "Sentence") -> str:
-    """What `print_tree` prints, without colours."""
-    text = io.StringIO()
-    _draw_tree(sentence, _console(text))
-    return text.getvalue()
-
-
-def _draw_tree(sentence: "Sentence", console: "Console") -> None:
+    A file has it without colours.
+    """
     from rich.table import Table
     from rich.text import Text
 
@@ -132,6 +109,7 @@ def _draw_tree(sentence: "Sentence", console: "Console") -> None:
     def shown(text: str, style: str) -> Text:
         return Text(visible(text), style=style)
 
+    console = _console(file)
     if above := heading(sentence):
         console.print(shown(above, "dim"))
     console.print(shown(sentence.text, "bold"))
@@ -162,13 +140,9 @@ def track(items: Iterable[Item], what: str, *, total: int | None = None) -> Iter
     from rich.console import Console
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-    spinner = SpinnerColumn()
     count = TextColumn("{task.completed:,}" if total is None else "{task.percentage:.0f}%")
-    name = TextColumn("{task.description}")
-    console = Console(stderr=True)
-    with Progress(
-        spinner, name, count, TimeElapsedColumn(), console=console, transient=True
-    ) as bar:
+    columns = SpinnerColumn(), TextColumn("{task.description}"), count, TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         yield from bar.track(items, total=total, description=what)
 
 
@@ -186,26 +160,17 @@ def print_segmenter_epoch(epoch: "SegmenterEpoch") -> None:
 @contextlib.contextmanager
 def print_training(
     training: "Training", *, start: "Scores | None" = None
-) -> Iterator[tuple[OnStep, OnEpoch]]:
-    """What to call after a step and after an epoch: a progress bar, and a line an epoch."""
+) -> Iterator[list["Epoch"]]:
+    """Have training show a progress bar and print a line an epoch; the epochs printed so far."""
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
 
     prepared = training.prepared
     for warning in prepared.warnings():
         say(f"warning: {warning}", err=True)
     words = sum(map(len, prepared.sentences))
-    notes = [
-        f"{number:,} {what}"
-        for number, what in ((prepared.partial, "partial"), (prepared.lifted, "with lifted arcs"))
-        if number
-    ]
+    special = {"partial": prepared.partial, "with lifted arcs": prepared.lifted}
+    notes = [f"{number:,} {what}" for what, number in special.items() if number]
     extra = f" ({', '.join(notes)})" if notes else ""
     weights = sum(parameter.numel() for parameter in training.scorer.parameters())
     say(f"train  {counted(len(prepared.sentences), 'sentence')}, {counted(words, 'word')}{extra}")
@@ -221,16 +186,17 @@ def print_training(
         say(f"start  dev UAS {start.uas:.2f}, LAS {start.las:.2f}")
     sys.stdout.flush()
     shown = sys.stderr is not None and sys.stderr.isatty()
-    progress = Progress(
-        TextColumn("epoch {task.fields[epoch]}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("loss {task.fields[loss]:.3f}  {task.speed:,.0f} sentences/s"),
-        TimeRemainingColumn(),
+    progress = bars.Progress(
+        bars.TextColumn("epoch {task.fields[epoch]}"),
+        bars.BarColumn(),
+        bars.MofNCompleteColumn(),
+        bars.TextColumn("loss {task.fields[loss]:.3f}  {task.speed:,.0f} sentences/s"),
+        bars.TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
         disable=not shown,
     )
+    printed: list[Epoch] = []
     bar = progress.add_task("", total=len(prepared.sentences), epoch=1, loss=0.0)
 
     def on_step(step: "Step") -> None:
@@ -239,6 +205,7 @@ def print_training(
         progress.update(bar, completed=step.sentences, epoch=step.epoch, loss=step.loss)
 
     def on_epoch(epoch: "Epoch") -> None:
+        printed.append(epoch)
         best = "*" if epoch.best_epoch == epoch.epoch else " "
         line = (
             f"epoch {epoch.epoch:>4}  loss {epoch.loss:7.4f}  dev UAS {epoch.uas:6.2f}  "
@@ -247,8 +214,9 @@ def print_training(
         )
         progress.console.print(line, highlight=False) if shown else say(line)
 
+    training.on_step, training.on_epoch = on_step, on_epoch
     with progress:
-        yield on_step, on_epoch
+        yield printed
 
 
 def print_best(
@@ -258,21 +226,18 @@ def print_best(
     best = f"dev LAS {last.best_las:.2f} in epoch {last.best_epoch}"
     say(f"best   {best}; the model is in {folder}")
     if start is not None and last.best_las < start.las:
-        advice = _lower_rates(config)
-        say(
-            f"warning: the model that it started from has a dev LAS of {start.las:.2f}, which is "
-            "better" + (f"; a lower rate forgets less, such as {advice}" if advice else ""),
-            err=True,
-        )
+        rates = _lower_rates(config)
+        advice = f"; a lower rate forgets less, such as {rates}" if rates else ""
+        better = f"has a dev LAS of {start.las:.2f}, which is better{advice}"
+        say(f"warning: the model that it started from {better}", err=True)
 
 
 def _lower_rates(config: "Config") -> str:
     """The options for a tenth of each learning rate that was set, not of what a schedule left."""
-    names = ["learning_rate"]
+    rates = {"learning_rate": config.learning_rate}
     if config.encoder == "transformer":
-        names.append("transformer_learning_rate")
-    rates = [(name, getattr(config, name)) for name in names]
-    return " ".join(f"--set {name}={rate / 10:.3g}" for name, rate in rates if rate > 0)
+        rates["transformer_learning_rate"] = config.transformer_learning_rate
+    return " ".join(f"--set {name}={rate / 10:.3g}" for name, rate in rates.items() if rate > 0)
 
 
 def _console(file: IO[str] | None = None) -> "Console":
@@ -281,10 +246,5 @@ def _console(file: IO[str] | None = None) -> "Console":
 
     # A long line is the terminal's to wrap: made to fit, a number would lose its last digits.
     # A dumb terminal is taken to be 80 wide unless it has a height as well.
-    return Console(
-        file=file,
-        width=10_000,
-        height=25,
-        highlight=False,
-        color_system="auto" if file is None else None,
-    )
+    colours: Literal["auto"] | None = "auto" if file is None else None
+    return Console(file=file, width=10_000, height=25, highlight=False, color_system=colours)

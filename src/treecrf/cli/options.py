@@ -2,11 +2,12 @@
 
 import sys
 from collections.abc import Iterable
+from io import StringIO
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
-from treecrf.cli.console import print_tree, track, tree_text
+from treecrf.cli.console import print_tree, track
 from treecrf.parser.choices import Decoder as DecoderName
 from treecrf.parser.choices import Precision as PrecisionName
 from treecrf.treebank.metrics.scores import By as ByName
@@ -166,7 +167,9 @@ def write_trees(sentences: "Iterable[Sentence]", output: str, *, format: OutputF
     else:
         with open_target(output) as write:
             for number, sentence in enumerate(sentences):
-                write(("\n" if number else "") + tree_text(sentence))
+                text = StringIO()
+                print_tree(sentence, text)
+                write(("\n" if number else "") + text.getvalue())
 
 
 def _is_terminal(output: str) -> bool:

@@ -165,21 +165,13 @@ def _train_parser(
         training.device = choose_device(device)  # what came from the leader has its device
         run(training, out, resume=resume)
         return
-    trained = False
-
-    def on_epoch(epoch: "Epoch") -> None:
-        nonlocal trained
-        trained = True
-        print_epoch(epoch)
-
-    training.on_epoch = on_epoch
     start = None
     if init is not None:
         start = training.starting_scores()
         _print_inheritance(training, init)
-    with print_training(training, start=start) as (training.on_step, print_epoch):
+    with print_training(training, start=start) as printed:
         last = run(training, out, resume=resume)
-    if not trained:
+    if not printed:
         say(_why_ended(training, last))
     print_best(last, out, config=training.config, start=start)
 
@@ -203,11 +195,8 @@ def _warn_of_lost_segmenter(training: "Training", out: Path) -> None:
     from treecrf.segment.segmenter import has_segmenter
 
     if has_segmenter(out) and training.segmenter is None:
-        say(
-            f"warning: the segmenter in {out} goes with the model that is replaced; --segmenter "
-            "trains another",
-            err=True,
-        )
+        lost = f"the segmenter in {out} goes with the model that is replaced"
+        say(f"warning: {lost}; --segmenter trains another", err=True)
 
 
 def _why_ended(training: "Training", last: "Epoch") -> str:
@@ -218,10 +207,8 @@ def _why_ended(training: "Training", last: "Epoch") -> str:
         since = last.epoch - last.best_epoch
         reason = f"no new best in {since} epochs; --set patience=N goes on after as many as N"
     else:
-        reason = (
-            f"after {last.seconds / 60:.1f} minutes there is no time for another epoch; a larger "
-            "--max-minutes goes on"
-        )
+        spent = f"after {last.seconds / 60:.1f} minutes there is no time for another epoch"
+        reason = f"{spent}; a larger --max-minutes goes on"
     return f"this training had ended already: {reason}"
 
 

@@ -53,23 +53,20 @@ class CharacterClass(IntEnum):
 
 
 _LINE_BREAKS = frozenset("\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")  # those of str.splitlines
-_OF_CATEGORY = {
-    "Zs": CharacterClass.SPACE,
-    "Lu": CharacterClass.UPPER,
-    "Lt": CharacterClass.UPPER,
-    "Ll": CharacterClass.LOWER,
-    "Ps": CharacterClass.OPENING,
-    "Pi": CharacterClass.OPENING,
-    "Pe": CharacterClass.CLOSING,
-    "Pf": CharacterClass.CLOSING,
-    "Pd": CharacterClass.DASH,
-    "Pc": CharacterClass.DASH,
-    "Po": CharacterClass.PUNCTUATION,
-    "L": CharacterClass.LETTER,
-    "M": CharacterClass.MARK,
-    "N": CharacterClass.DIGIT,
-    "S": CharacterClass.SYMBOL,
+_CATEGORIES = {
+    CharacterClass.SPACE: ("Zs",),
+    CharacterClass.UPPER: ("Lu", "Lt"),
+    CharacterClass.LOWER: ("Ll",),
+    CharacterClass.OPENING: ("Ps", "Pi"),
+    CharacterClass.CLOSING: ("Pe", "Pf"),
+    CharacterClass.DASH: ("Pd", "Pc"),
+    CharacterClass.PUNCTUATION: ("Po",),
+    CharacterClass.LETTER: ("L",),
+    CharacterClass.MARK: ("M",),
+    CharacterClass.DIGIT: ("N",),
+    CharacterClass.SYMBOL: ("S",),
 }
+_OF_CATEGORY = {name: kind for kind, names in _CATEGORIES.items() for name in names}
 
 # Filled as characters turn up: all of them would take half a second.
 _UNSEEN = 255
@@ -93,7 +90,6 @@ class Alphabet:
         return len(self.characters) + _SPECIAL
 
     def numbers(self, codes: Codes) -> npt.NDArray[np.int32]:
-        """The numbers of code points."""
         return self._numbers[codes]
 
 

@@ -7,7 +7,7 @@ where what the token has before it goes to the first word. A longer suffix knows
 
 import reprlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate, pairwise
 from typing import Any, Literal, TypeAlias
 
@@ -32,16 +32,11 @@ class Splitter:
     """Splits multiword tokens into words."""
 
     def __init__(
-        self,
-        *,
-        splits: Mapping[str, Words],
-        rules: Mapping[Side, Mapping[str, Words]],
+        self, *, splits: Mapping[str, Words], rules: Mapping[Side, Mapping[str, Words]]
     ) -> None:
         self.splits = dict(splits)
         self.rules = {side: dict(table) for side, table in rules.items()}
-        self._longest = {
-            side: max(map(len, table), default=0) for side, table in self.rules.items()
-        }
+        self._longest = {side: max(map(len, rules[side]), default=0) for side in rules}
         self._known: dict[str, Words] = {}
 
     def split(self, form: str) -> Words:
@@ -67,22 +62,14 @@ class Splitter:
         return (form,) if words is None else _restore_case(form, words)
 
     def _apply(self, form: str, side: Side) -> Words | None:
-        table = self.rules[side]
-        for length in range(min(self._longest[side], len(form) - 1), 0, -1):
-            affix = form[-length:] if side == "suffix" else form[:length]
-            if affix in table:
-                return _with_rest(form, affix, table[affix], side)
-        return None
+        size = self._longest[side] + 1
+        end = form[-size:] if side == "suffix" else form[:size]
+        affix = next(filter(self.rules[side].__contains__, _affixes(end, side)), None)
+        return None if affix is None else _with_rest(form, affix, self.rules[side][affix], side)
 
     def to_dict(self) -> dict[str, Any]:
         """The splits and rules for JSON, as `from_dict` takes them."""
-        return {
-            "splits": {form: list(words) for form, words in self.splits.items()},
-            "rules": {
-                side: {affix: list(words) for affix, words in table.items()}
-                for side, table in self.rules.items()
-            },
-        }
+        return {"splits": self.splits, "rules": self.rules}
 
     @classmethod
     def from_dict(cls, data: Any) -> "Splitter":
@@ -137,35 +124,28 @@ class _RuleCounts:
             parts = _most_frequent(self.counts[affix])
             if self.counts[affix][parts] < _LEAST_FORMS:
                 continue
-            shorter = self._shorter(affix, best)
+            shorter = next(filter(best.__contains__, _affixes(affix, self.side)), None)
             if shorter is None or _with_rest(affix, shorter, best[shorter], self.side) != parts:
                 best[affix] = parts
         return best
 
-    def _shorter(self, affix: str, best: Mapping[str, Words]) -> str | None:
-        for cut in range(1, len(affix)):
-            shorter = affix[cut:] if self.side == "suffix" else affix[:-cut]
-            if shorter in best:
-                return shorter
-        return None
-
     def right_without_itself(self, splits: Mapping[str, Words]) -> int:
         """The number of tokens that the rules of all others split rightly."""
-        return sum(
-            self._split_without_itself(form, splits[form]) == splits[form] for form in splits
-        )
+        return sum(self._split_without_itself(*item) == item[1] for item in splits.items())
 
     def _split_without_itself(self, form: str, words: Words) -> Words | None:
         own = dict(_rules_of(form, words, self.side))
-        for length in range(len(form) - 1, 0, -1):
-            affix = form[-length:] if self.side == "suffix" else form[:length]
-            counts = self.counts.get(affix)
-            if counts is None:
-                continue
-            counts = counts - Counter([own[affix]]) if affix in own else counts
+        for affix in filter(self.counts.__contains__, _affixes(form, self.side)):
+            counts = self.counts[affix] - Counter([own[affix]] if affix in own else ())
             if counts:
                 return _with_rest(form, affix, _most_frequent(counts), self.side)
         return None
+
+
+def _affixes(form: str, side: Side) -> Iterator[str]:
+    """The proper suffixes or prefixes, the longest first."""
+    for cut in range(1, len(form)):
+        yield form[cut:] if side == "suffix" else form[:-cut]
 
 
 def _rules_of(form: str, words: Words, side: Side) -> Iterable[tuple[str, Words]]:
@@ -174,11 +154,9 @@ def _rules_of(form: str, words: Words, side: Side) -> Iterable[tuple[str, Words]
         for affix, parts in _rules_of(form[::-1], _mirrored(words), "suffix"):
             yield affix[::-1], _mirrored(parts)
         return
-    shared = 0
-    for ours, theirs in zip(form, words[0], strict=False):
-        if ours != theirs:
-            break
-        shared += 1
+    pairs = enumerate(zip(form, words[0], strict=False))
+    shorter = min(len(form), len(words[0]))
+    shared = next((place for place, (ours, theirs) in pairs if ours != theirs), shorter)
     for start in range(shared, max(shared - _LONGEST_CONTEXT, 1) - 1, -1):
         if 0 < start < len(form):
             yield form[start:], (words[0][start:], *words[1:])
@@ -215,7 +193,7 @@ def _most_frequent(counts: Counter[Words]) -> Words:
 
 def _checked(table: Any, *, empty: bool) -> dict[str, Words]:
     for form, words in table.items():
-        several = isinstance(words, list) and len(words) > 1
+        several = isinstance(words, list | tuple) and len(words) > 1
         if not (form and several and all(_is_word(word, empty=empty) for word in words)):
             raise SegmentError(f"{reprlib.repr(words)} are not the words of {form!r:.60}")
     return {form: tuple(words) for form, words in table.items()}

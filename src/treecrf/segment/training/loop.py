@@ -51,13 +51,10 @@ class SegmenterEpoch:
     """Loss and dev scores of an epoch."""
 
     epoch: int
-    loss: float
-    """The mean loss by the token."""
-    scores: SegmentationScores
-    """On the dev sentences."""
+    loss: float  # mean by the token
+    scores: SegmentationScores  # on the dev sentences
     best_epoch: int
-    seconds: float
-    """Since the start of training, dev evaluation included."""
+    seconds: float  # since the start of training, dev evaluation included
 
 
 def train_segmenter(
@@ -70,84 +67,72 @@ def train_segmenter(
 ) -> Segmenter:
     """Train on sentences in the order of the text; keep the epoch with the best mean dev F1."""
     with threads_for(step_size(config, config.batch_windows)):
-        return _train(train, dev, config, device=device, on_epoch=on_epoch)
-
-
-def _train(
-    train: Sequence[Sentence],
-    dev: Sequence[Sentence],
-    config: SegmenterConfig,
-    *,
-    device: torch.device | str,
-    on_epoch: Callable[[SegmenterEpoch], None],
-) -> Segmenter:
-    started = time.perf_counter()
-    sentences, dev_sentences = raw_sentences(train), raw_sentences(dev)
-    if not sentences or not dev_sentences:
-        raise SegmentError(f"the {'dev' if sentences else 'training'} data has no sentences")
-    runs, dev_text = cut_runs(sentences), raw_text(dev_sentences)
-    gold = Gold([sentence for sentence in dev if len(sentence)])
-    torch.manual_seed(config.seed)
-    alphabet = _alphabet(raw_text(sentences), config)
-    # The second has averages of the weights; the LSTMs of a deep copy would be slow on a GPU.
-    network, averaged = (CharacterNetwork(len(alphabet), config).to(device) for _ in range(2))
-    averaged.load_state_dict(network.state_dict())
-    segmenter = Segmenter(
-        config,
-        averaged,
-        alphabet=alphabet,
-        splitter=learn_splitter(multiwords_of(train)),
-        joins=find_joins(sentences),
-    )
-    parameters = list(network.parameters())
-    averages = [parameter.data for parameter in averaged.parameters()]
-    adam = Adam(
-        parameters,
-        [config.learning_rate] * len(parameters),
-        betas=(0.9, 0.999),
-        epsilon=1e-8,
-        clip=config.clip,
-    )
-    best: dict[str, Tensor] = {}
-    best_mean, best_epoch, steps = -1.0, 0, 0
-
-    for epoch in range(1, config.epochs + 1):
-        random = np.random.default_rng([config.seed, epoch])
-        windows = draw_windows(runs, config, joins=segmenter.joins, random=random)
-        arrays = alphabet.numbers(windows.codes), windows.classes, windows.targets, windows.asked
-        characters, classes, targets, asked = (
-            torch.from_numpy(array).to(device) for array in arrays
+        started = time.perf_counter()
+        sentences, dev_sentences = raw_sentences(train), raw_sentences(dev)
+        if not sentences or not dev_sentences:
+            raise SegmentError(f"the {'dev' if sentences else 'training'} data has no sentences")
+        runs, dev_text = cut_runs(sentences), raw_text(dev_sentences)
+        gold = Gold([sentence for sentence in dev if len(sentence)])
+        torch.manual_seed(config.seed)
+        alphabet = _alphabet(raw_text(sentences), config)
+        # The second has averages of the weights; the LSTMs of a deep copy would be slow on a GPU.
+        network, averaged = (CharacterNetwork(len(alphabet), config).to(device) for _ in range(2))
+        averaged.load_state_dict(network.state_dict())
+        segmenter = Segmenter(
+            config,
+            averaged,
+            alphabet=alphabet,
+            splitter=learn_splitter(multiwords_of(train)),
+            joins=find_joins(sentences),
         )
-        total = torch.zeros((), dtype=torch.float64, device=device)
-        batches = range(0, len(characters), config.batch_windows)
-        network.train()
-        for place, first in enumerate(batches):
-            rows = slice(first, first + config.batch_windows)
-            seen = _drop_characters(characters[rows], config.character_dropout)
-            loss = _loss(network(seen, classes[rows]), targets[rows], asked[rows])
-            loss.backward()
-            adam.step(1 - (epoch - 1 + place / len(batches)) / config.epochs)
-            steps += 1
-            # At first the weights are still far off, so the average follows them closely.
-            keep = min(config.average, (1 + steps) / (10 + steps))
-            torch._foreach_lerp_(averages, [parameter.data for parameter in parameters], 1 - keep)
-            total += loss.detach()
-        mean = float(total) / len(batches)
-        if not np.isfinite(mean):
-            raise SegmentError(
-                f"the loss of epoch {epoch} is {mean}: try a smaller learning_rate, such as "
-                f"{config.learning_rate / 4:g}"
+        parameters = list(network.parameters())
+        averages = [parameter.data for parameter in averaged.parameters()]
+        rates = [config.learning_rate] * len(parameters)
+        adam = Adam(parameters, rates, betas=(0.9, 0.999), epsilon=1e-8, clip=config.clip)
+        best: dict[str, Tensor] = {}
+        best_mean, best_epoch, steps = -1.0, 0, 0
+
+        for epoch in range(1, config.epochs + 1):
+            random = np.random.default_rng([config.seed, epoch])
+            windows = draw_windows(runs, config, joins=segmenter.joins, random=random)
+            arrays = (
+                alphabet.numbers(windows.codes),
+                windows.classes,
+                windows.targets,
+                windows.asked,
             )
-        scores = gold.evaluate(segmenter.segment(dev_text))
-        if scores.mean > best_mean:
-            best_mean, best_epoch = scores.mean, epoch
-            best = {name: tensor.clone() for name, tensor in averaged.state_dict().items()}
-        seconds = time.perf_counter() - started
-        on_epoch(SegmenterEpoch(epoch, mean, scores, best_epoch, seconds))
-        if epoch - best_epoch >= config.patience:
-            break
-    averaged.load_state_dict(best)
-    return segmenter
+            tensors = [torch.from_numpy(array).to(device) for array in arrays]
+            characters, classes, targets, asked = tensors
+            total = torch.zeros((), dtype=torch.float64, device=device)
+            batches = range(0, len(characters), config.batch_windows)
+            network.train()
+            for place, first in enumerate(batches):
+                rows = slice(first, first + config.batch_windows)
+                seen = _drop_characters(characters[rows], config.character_dropout)
+                loss = _loss(network(seen, classes[rows]), targets[rows], asked[rows])
+                loss.backward()
+                adam.step(1 - (epoch - 1 + place / len(batches)) / config.epochs)
+                steps += 1
+                # At first the weights are still far off, so the average follows them closely.
+                keep = min(config.average, (1 + steps) / (10 + steps))
+                torch._foreach_lerp_(
+                    averages, [parameter.data for parameter in parameters], 1 - keep
+                )
+                total += loss.detach()
+            mean = float(total) / len(batches)
+            if not np.isfinite(mean):
+                advice = f"try a smaller learning_rate, such as {config.learning_rate / 4:g}"
+                raise SegmentError(f"the loss of epoch {epoch} is {mean}: {advice}")
+            scores = gold.evaluate(segmenter.segment(dev_text))
+            if scores.mean > best_mean:
+                best_mean, best_epoch = scores.mean, epoch
+                best = {name: tensor.clone() for name, tensor in averaged.state_dict().items()}
+            seconds = time.perf_counter() - started
+            on_epoch(SegmenterEpoch(epoch, mean, scores, best_epoch, seconds))
+            if epoch - best_epoch >= config.patience:
+                break
+        averaged.load_state_dict(best)
+        return segmenter
 
 
 def _alphabet(text: str, config: SegmenterConfig) -> Alphabet:

@@ -1,7 +1,8 @@
-"""Training text: the characters of a treebank's sentences, and where tokens and sentences end."""
+"""Training text: characters of a treebank, where tokens and sentences end, and windows of it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, islice
 
 import numpy as np
 import numpy.typing as npt
@@ -49,13 +50,10 @@ PARAGRAPH = "\n\n"
 class RawSentence:
     """A sentence as text."""
 
-    text: str
-    """From its first token to its last."""
+    text: str  # from its first token to its last
     labels: Labels  # [character], bits
-    before: str
-    """White space before the first token, where the sentence before does not have it."""
-    after: str
-    """White space up to the next sentence, unless that one starts a paragraph."""
+    before: str  # white space before the first token, where the sentence before does not have it
+    after: str  # white space up to the next sentence, unless that one starts a paragraph
     new_paragraph: bool
     new_document: bool
 
@@ -197,12 +195,8 @@ def _draw_text(
     runs: Sequence[Sequence[RawSentence]], config: SegmenterConfig, random: np.random.Generator
 ) -> tuple[Codes, Labels]:
     """Characters and labels `[window, character]`, in the order of the text."""
-    texts: list[str] = []
-    labels: list[Labels] = []
-    for place in random.permutation(len(runs)):
-        text, marks = _lay_out(runs[place], config, random)
-        texts.append(text)
-        labels.append(marks)
+    order = random.permutation(len(runs))
+    texts, labels = zip(*(_lay_out(runs[place], config, random) for place in order), strict=True)
     codes = as_read(codes_of("".join(texts)))
     marks = np.concatenate(labels)
     # The windows lie elsewhere each time, and what is left at both ends is outside the text.
@@ -238,18 +232,11 @@ def _lay_out(
         labels.append(marks)
     pieces[-1] = str(random.choice([PARAGRAPH, "\n", pieces[-1]]))  # before whatever run is next
     text = "".join(pieces)
-    if width:
-        text = _wrapped(text, width)
-    return text, _spread(pieces, labels)
-
-
-def _spread(pieces: list[str], labels: list[Labels]) -> Labels:
-    """The labels of text, with none for the white space around the sentences."""
-    spread: list[Labels] = []
-    for number, marks in enumerate(labels):
-        before, _, after = pieces[3 * number : 3 * number + 3]
-        spread += np.zeros(len(before), np.uint8), marks, np.zeros(len(after), np.uint8)
-    return np.concatenate(spread)
+    marks = np.zeros(len(text), np.uint8)  # none for the white space around the sentences
+    ends = accumulate(map(len, pieces))
+    for end, of_sentence in zip(islice(ends, 1, None, 3), labels, strict=True):
+        marks[end - len(of_sentence) : end] = of_sentence
+    return _wrapped(text, width) if width else text, marks
 
 
 def _shortened(text: str, labels: Labels) -> tuple[str, Labels]:

@@ -15,8 +15,6 @@ from treecrf.storage import naming, open_replacing
 from treecrf.treebank.errors import TreebankError
 
 __all__ = [
-    "UTF16_MARKS",
-    "UTF16_PROBLEM",
     "File",
     "decode",
     "next_chunk",
@@ -34,8 +32,6 @@ File: TypeAlias = str | os.PathLike[str] | IO[bytes] | IO[str]
 
 _CHUNK = 1 << 18
 _LONGEST_LINE = 1 << 24
-UTF16_PROBLEM = "this is UTF-16, not UTF-8: iconv -f utf-16 -t utf-8 FILE > NEW"
-UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 _GZIP_MAGIC = b"\x1f\x8b"
 _STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
@@ -191,19 +187,18 @@ def decode(block: bytes, name: str, line: int) -> str:
     try:
         return block.decode()
     except UnicodeDecodeError as error:
-        at_start = line == 1 and block[:2] in UTF16_MARKS
+        reason = f"{error.reason} (byte 0x{block[error.start]:02x})"
+        problem = not_utf8(reason, name, start=block if line == 1 else b"")
         line += block.count(b"\n", 0, error.start)
-        problem = not_utf8(f"{error.reason} (byte 0x{block[error.start]:02x})", name)
-        if at_start:
-            problem = UTF16_PROBLEM
         raise TreebankError(problem, source=name, line=line) from None
 
 
-def not_utf8(reason: str, name: str) -> str:
-    """The error for bytes of another encoding, with the command that converts a file."""
-    if name == "--text":
-        return f"not UTF-8: {reason}"
-    return f"not UTF-8: {reason}; for Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"
+def not_utf8(reason: str, name: str, *, start: bytes = b"") -> str:
+    """The error for another encoding of a file that starts so, with the command to convert it."""
+    if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "this is UTF-16, not UTF-8: iconv -f utf-16 -t utf-8 FILE > NEW"
+    advice = "" if name == "--text" else "; for Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"
+    return f"not UTF-8: {reason}{advice}"
 
 
 @contextlib.contextmanager

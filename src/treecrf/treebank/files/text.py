@@ -11,8 +11,6 @@ from typing import IO, Literal, TypeAlias
 from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.files.conllu import parse_chunks, parse_sentence
 from treecrf.treebank.files.streams import (
-    UTF16_MARKS,
-    UTF16_PROBLEM,
     File,
     decode,
     next_chunk,
@@ -30,7 +28,6 @@ __all__ = [
     "look_at",
     "parse_input",
     "read_sentences",
-    "read_text",
     "read_tokens",
     "text_pieces",
 ]
@@ -77,14 +74,8 @@ def parse_input(
         yield from _split_lines(chunks, name)
 
 
-def read_text(source: File) -> Iterator[str]:
-    """Raw text in pieces, nothing of it changed; a byte that is not UTF-8 is an error."""
-    with open_source(source) as (file, name):
-        yield from text_pieces(file, name)
-
-
 def text_pieces(file: IO[bytes] | IO[str], name: str) -> Iterator[str]:
-    """The text of a file that is open."""
+    """The text of an open file, nothing of it changed; a byte that is not UTF-8 is an error."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     read = getattr(file, "read1", file.read)
     place = 0
@@ -94,9 +85,8 @@ def text_pieces(file: IO[bytes] | IO[str], name: str) -> Iterator[str]:
             place += len(data)
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
-        problem = not_utf8(f"{error.reason}, near byte {place + error.start:,}", name)
-        if place == 0 and error.object[:2] in UTF16_MARKS:
-            problem = UTF16_PROBLEM
+        reason = f"{error.reason}, near byte {place + error.start:,}"
+        problem = not_utf8(reason, name, start=b"" if place else error.object)
         raise TreebankError(problem, source=name) from None
 
 
