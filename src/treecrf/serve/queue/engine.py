@@ -10,8 +10,7 @@ from treecrf.treebank import Sentence, Token, read_tokens
 
 __all__ = ["Engine"]
 
-# The cube of the length of a sentence costs as many words of short ones, divided by this; as
-# measured on a CPU.
+# cost(n) = n + n^3 / CUBE, in words of short sentences; as measured on a CPU.
 _CUBE_OF_SIBLINGS = 4_000
 _CUBE = 12_000
 # What a list of the best trees costs beside the tree alone: a call, and something for each tree.
@@ -35,14 +34,9 @@ class Engine:
         return self.cost_of(len(task.sentence), counted=task.words, topk=task.topk)
 
     def cost_of(self, words: int, *, counted: int = 0, topk: int = 0) -> int:
-        """The cost of a sentence of so many words, which count for more where they are long.
-
-        Cutting alone is taken for as much.
-        """
+        """The cost of a sentence of so many words, which count for more where they are long."""
         cost = max(words, counted) + words**3 // self._cube
-        if not topk:
-            return cost
-        return 2 * cost + _LIST + topk * (_TREE_OF_LIST + words // 4)
+        return 2 * cost + _LIST + topk * (_TREE_OF_LIST + words // 4) if topk else cost
 
     def segment(self, texts: Sequence[str]) -> list[list[Sentence]]:
         """The sentences of texts, without trees."""

@@ -59,10 +59,9 @@ _END = object()
 class Job:
     """The work of one request: raw texts or sentences in, one string a sentence out.
 
-    `plan` makes tasks of the sentences, or raises an error that the client gets to see; if it gives
-    them one by one, a large request is cut and parsed part by part. `render` makes a string of what
-    becomes of each. Both run in the thread of the model, so that no large request holds up the loop
-    that all connections share. Any thread may make a job.
+    `plan` makes tasks of the sentences, one by one for a large request that is parsed part by part,
+    or raises an error for the client. `render` makes a string of each result. Both run in the
+    thread of the model, so that no large request holds up the loop that all connections share.
     """
 
     def __init__(
@@ -119,12 +118,11 @@ class Job:
         """Tell the request that waits, in its own thread, what there is."""
 
         def tell() -> None:
-            if self.future.done():  # the client has gone
-                return
-            if error is None:
-                self.future.set_result(self.rendered)
-            else:
-                self.future.set_exception(error)
+            if not self.future.done():  # else the client has gone
+                if error is None:
+                    self.future.set_result(self.rendered)
+                else:
+                    self.future.set_exception(error)
 
         with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits
             self.loop.call_soon_threadsafe(tell)

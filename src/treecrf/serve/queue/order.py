@@ -14,9 +14,8 @@ _MIDDLE = 1 / 8
 class WaitingJobs:
     """Jobs in the order in which they are due; costs are in words of short sentences.
 
-    Large ones are due when work of nearly `longest` has been done, and not later, so that none
-    waits for ever. After each of its batches, a batch of other work comes before the next one of a
-    large job, if there is any; a sentence that costs more than a `batch` is followed by as much.
+    Large ones are due when work of nearly `longest` has been done. After each of its batches, or a
+    sentence that costs more than a `batch`, a large job lets as much other work by.
     """
 
     def __init__(self, *, batch: int, longest: int, next_cost: Callable[[Job], int]) -> None:

@@ -7,7 +7,8 @@ import statistics
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from treecrf.parser.errors import ParserError
@@ -42,9 +43,8 @@ class Batcher:
     """A model, the thread that works with it, and the requests that wait for it.
 
     There is no delay: the first request is parsed at once, and those that come meanwhile are the
-    next batch. Work is counted by what it costs, as many words of short sentences: a batch costs no
-    more than `batch_words`, or is a single sentence, so that small requests pass large ones by.
-    The text of a large request is cut part by part, too.
+    next batch. A batch costs no more than `batch_words`, or is a single sentence, so that small
+    requests pass large ones by; the text of a large request is cut part by part, too.
     """
 
     def __init__(
@@ -82,9 +82,8 @@ class Batcher:
     def start(self) -> None:
         """Begin to work; before that, requests only wait."""
         self._closing = False
-        self._thread = threading.Thread(
-            target=self._work, name=f"treecrf-serve-{self.name}", daemon=True
-        )
+        name = f"treecrf-serve-{self.name}"
+        self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -137,12 +136,10 @@ class Batcher:
         speed = statistics.median(self._speeds or [_SPEED[self.engine.parser.device.type]])
         seconds = sum(job.cost for job in self._in_hand) / speed
         wait = min(max(1, math.ceil(seconds)), _LONGEST_WAIT)
-        return ServeError(
-            503,
-            f"the model {self.name!r} has {self.queued_words:,} words waiting, and no more fit; "
-            f"try again in {wait} seconds",
-            retry_after=wait,
+        problem = (
+            f"the model {self.name!r} has {self.queued_words:,} words waiting, and no more fit"
         )
+        return ServeError(503, f"{problem}; try again in {wait} seconds", retry_after=wait)
 
     def _cancel(self, job: Job) -> None:
         """Drop a job; what a batch has of it by now is parsed for nobody."""
@@ -161,10 +158,7 @@ class Batcher:
             job.resolve(error)
 
     def estimated_cost(self, job: Job) -> int:
-        """The estimated cost of a job, its text taken for sentences of the usual length.
-
-        It takes a while for many sentences; then it is for another thread than that of the loop.
-        """
+        """The cost of a job, its text taken for usual sentences; not for the thread of the loop."""
         text = math.ceil(sum(map(estimated_words, job.texts)) / _USUAL_LENGTH)
         cost = text * self.engine.cost_of(_USUAL_LENGTH, topk=job.topk)
         for sentence in job.sentences:
@@ -191,18 +185,19 @@ class Batcher:
         """Parse what fits in a batch, and tell those that are done."""
         started = time.perf_counter()
         self._begin([job for job in jobs if not (job.has_begun or job.is_over)])
-        self._fill([job for job in jobs if not job.is_over])
+        for job in (job for job in jobs if not job.is_over):
+            with self._failing(job):
+                job.fill(self._batch_words, self.engine.cost)
+                if job.is_cut and not job.tasks:
+                    self._finish(job)
         shares = self._share_out([job for job in jobs if not job.is_over])
         outcomes = self._do_together(self.engine.parse, shares)
         for job, tasks in shares.items():
             if job.is_over:
                 continue
-            try:
+            with self._failing(job):
                 for task, outcome in zip(tasks, outcomes[job], strict=True):
                     job.rendered.append(job.render(task, outcome))
-            except Exception as error:
-                self._fail(job, error)
-            else:
                 # The last word counts until it is told.
                 job.words = max(1, job.words - sum(task.words for task in tasks))
                 job.cost = max(0, job.cost - sum(map(self.engine.cost, tasks)))
@@ -213,7 +208,6 @@ class Batcher:
         self._observe([task for tasks in shares.values() for task in tasks], since=started)
 
     def _observe(self, tasks: list[Task], *, since: float) -> None:
-        """Count a batch, and how long it took."""
         if not tasks:
             return
         seconds = time.perf_counter() - since
@@ -231,7 +225,7 @@ class Batcher:
         pieces: dict[Job, Pieces] = dict(self._do_together(self.engine.segment, texts))
         pieces |= {job: self.engine.cut(job.texts) for job in jobs if job not in short}
         for job, cut in pieces.items():
-            try:
+            with self._failing(job):
                 job.begin(cut)
                 if job in short:
                     job.fill(math.inf, self.engine.cost)
@@ -239,19 +233,6 @@ class Batcher:
                     with self._changed:
                         self._check_room(job, sum(task.words for task in job.tasks) or 1)
                         job.cost = sum(map(self.engine.cost, job.tasks))
-            except Exception as error:
-                self._fail(job, error)
-
-    def _fill(self, jobs: list[Job]) -> None:
-        """Have work for a batch ready of each job; those that have none left are done."""
-        for job in jobs:
-            try:
-                job.fill(self._batch_words, self.engine.cost)
-            except Exception as error:
-                self._fail(job, error)
-            else:
-                if job.is_cut and not job.tasks:
-                    self._finish(job)
 
     def _share_out(self, jobs: list[Job]) -> dict[Job, list[Task]]:
         """The next tasks of the jobs, of as many as fit; one that never would comes alone."""
@@ -269,21 +250,24 @@ class Batcher:
         parts: Mapping[Job, Sequence[Item]],
     ) -> dict[Job, list[Result]]:
         """The results of each job, computed at once; a job whose part is impossible fails alone."""
-        try:
-            results = iter(work([item for part in parts.values() for item in part]))
-            return {job: [next(results) for _ in part] for job, part in parts.items()}
-        except Exception as error:
-            if len(parts) == 1:
-                self._fail(next(iter(parts)), error)
-                return {}
+        if len(parts) > 1:
+            with suppress(Exception):
+                results = iter(work([item for part in parts.values() for item in part]))
+                return {job: [next(results) for _ in part] for job, part in parts.items()}
         alone: dict[Job, list[Result]] = {}
         for job, part in parts.items():
-            alone |= self._do_together(work, {job: part})
+            with self._failing(job):
+                alone[job] = list(work(part))
         return alone
 
-    def _fail(self, job: Job, error: Exception) -> None:
-        if isinstance(error, (TreebankError, ParserError, SegmentError)):
-            error = ServeError(422, str(error))
-        elif not isinstance(error, ServeError):
-            _log.exception("a request failed", exc_info=error)
-        self._finish(job, error)
+    @contextmanager
+    def _failing(self, job: Job) -> Iterator[None]:
+        """An error in the `with` block ends this job alone."""
+        try:
+            yield
+        except (TreebankError, ParserError, SegmentError) as error:
+            self._finish(job, ServeError(422, str(error)))
+        except Exception as error:
+            if not isinstance(error, ServeError):
+                _log.exception("a request failed")
+            self._finish(job, error)
