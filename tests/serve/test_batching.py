@@ -154,7 +154,7 @@ def test_past_its_bound_the_queue_refuses_at_once(parser: Parser) -> None:
         await asyncio.sleep(0)
         with pytest.raises(ServeError, match="100 words waiting, and no more fit") as refusal:
             await batcher.submit(job(), never)
-        assert refusal.value.status == 503
+        assert refusal.value.status_code == 503
         assert refusal.value.headers == {"Retry-After": "1"}
         batcher.start()
         await asyncio.gather(*waiting)
@@ -171,7 +171,7 @@ def test_what_is_impossible_fails_alone(parser: Parser) -> None:
         first, impossible, last = await asyncio.gather(*waiting, return_exceptions=True)
         assert first == last
         assert isinstance(impossible, ServeError)
-        assert impossible.status == 422
+        assert impossible.status_code == 422
         assert "no tree has the heads that are to be kept" in impossible.detail
         assert len(await batcher.submit(job(), never)) == 1  # the thread lives on
 
@@ -186,7 +186,7 @@ def test_a_text_that_cannot_be_cut_fails_alone(parser: Parser) -> None:
         first, broken, last = await asyncio.gather(*waiting, return_exceptions=True)
         assert [len(found) for found in (first, last) if isinstance(found, list)] == [1, 1]
         assert isinstance(broken, ServeError)
-        assert (broken.status, broken.detail) == (422, "that stuck")
+        assert (broken.status_code, broken.detail) == (422, "that stuck")
 
     assert run(Choking(parser), test).queued_words == 0
 
@@ -380,7 +380,7 @@ def test_words_that_text_turns_out_to_have_count(wordy: Parser) -> None:
         assert batcher.queued_words == 240
         engine.goes_on.set()
         assert [len(found) for found in await asyncio.gather(*others)] == [24, 24]
-        assert refusal.value.status == 503
+        assert refusal.value.status_code == 503
 
     assert run(engine, test, queue=310, batch=400).queued_words == 0
 

@@ -32,7 +32,7 @@ def test_metrics_are_what_prometheus_reads(client: TestClient) -> None:
 def test_the_interface_is_described_without_anything_from_elsewhere(client: TestClient) -> None:
     page = client.get("/docs").text
     linked = re.findall(r'(?:src|href)="([^"]+)"', page)
-    assert linked == ["docs/swagger-ui.css", "docs/swagger-ui-bundle.js", "docs/start.js"]
+    assert linked == ["docs/swagger-ui.css", "docs/swagger-ui-bundle.js", "docs.js"]
     for path in (*linked, "openapi.json"):
         assert client.get(f"/{path}").status_code == 200
     assert "<script>" not in page

@@ -1,3 +1,1 @@
 """The service: parsers behind HTTP, for programs and for the page."""
-
-__all__: list[str] = []

@@ -1,13 +1,13 @@
 """The application: what is answered at which address."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
-from contextlib import asynccontextmanager
-from pathlib import Path
+from contextlib import ExitStack, asynccontextmanager
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Request, Response
+from fastapi.exception_handlers import http_exception_handler
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse, PlainTextResponse
+from fastapi.responses import PlainTextResponse
 
 import treecrf
 from treecrf.parser import Parser
@@ -15,15 +15,12 @@ from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
 from treecrf.serve.metrics import Metrics
 from treecrf.serve.middleware import Counting, LimitedBody, SafeHeaders
-from treecrf.serve.pages import PageFiles, add_reference
+from treecrf.serve.pages import STATIC, PageFiles, add_reference
 from treecrf.serve.parse.routes import parsing_routes
 from treecrf.serve.registry import Registry
 from treecrf.serve.udpipe.routes import udpipe_routes
 
-__all__ = ["STATIC", "create_app"]
-
-STATIC = Path(__file__).parent / "static"
-"""The page: plain files, served as they are."""
+__all__ = ["create_app"]
 
 _PATHS = frozenset({"/api/parse", "/api/models", "/process", "/models", "/healthz", "/metrics"})
 
@@ -38,8 +35,7 @@ def create_app(
     """The service for these models by name; the first is the default.
 
     `routers` come before the files of the page. Pages of `allowed_origins` may use UDPipe's
-    interface, any page if there is a `*` among them. The models begin to work when the application
-    is started, and when it is shut down what is in hand is finished.
+    interface, any page if there is a `*` among them. At shutdown what is in hand is finished.
     """
     limits = limits or Limits()
     metrics = Metrics()
@@ -47,11 +43,11 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        registry.start()
-        try:
+        with ExitStack() as running:
+            for batcher in registry.batchers.values():
+                batcher.start()
+                running.callback(batcher.close)
             yield
-        finally:
-            registry.close()
 
     app = FastAPI(
         title="treecrf",
@@ -65,7 +61,6 @@ def create_app(
     app.add_middleware(LimitedBody, limits=limits)
     app.add_middleware(SafeHeaders)
     app.add_middleware(Counting, metrics=metrics, paths=_PATHS)
-    app.add_exception_handler(ServeError, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.include_router(parsing_routes(registry, limits))
     app.include_router(udpipe_routes(registry, limits, allowed_origins=allowed_origins))
@@ -94,10 +89,6 @@ def _health_routes(registry: Registry, metrics: Metrics) -> APIRouter:
     return routes
 
 
-async def _answer_error(request: Request, error: Any) -> Response:
-    return JSONResponse({"detail": _printable(error.detail)}, error.status, error.headers)
-
-
 async def _answer_invalid(request: Request, error: Any) -> Response:
     """One line about the first thing that is wrong with a request."""
     first = error.errors()[0]
@@ -114,9 +105,4 @@ async def _answer_invalid(request: Request, error: Any) -> Response:
         )
     else:
         detail = f"{place}: {problem}" if place else problem
-    return JSONResponse({"detail": _printable(detail)}, 422)
-
-
-def _printable(text: str) -> str:
-    """Without what UTF-8 has no bytes for, which JSON may hold."""
-    return text.encode("utf-8", "replace").decode()
+    return await http_exception_handler(request, ServeError(422, detail))

@@ -1,7 +1,7 @@
-"""Checks of requests against the limits of the service, and of constraints against sentences."""
+"""Checks of requests: their sizes, their constraints, and the pages that they come from."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from treecrf.parser.constraints import Constraints
@@ -9,8 +9,17 @@ from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
 from treecrf.serve.parse.schemas import encodable
 from treecrf.treebank import Sentence
+from treecrf.treebank.trees import find_cycle
 
-__all__ = ["Given", "check_lengths", "check_size", "checked_constraints", "checked_sentences"]
+__all__ = [
+    "Given",
+    "check_lengths",
+    "check_page",
+    "check_size",
+    "checked_constraints",
+    "checked_sentences",
+    "is_foreign",
+]
 
 Value = TypeVar("Value")
 Given = Sequence[Mapping[int, Value | None] | None]
@@ -22,10 +31,8 @@ _UNFIT = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 def check_size(words: int, most: int | None) -> None:
     """Refuse a request of more words than that."""
     if most is not None and words > most:
-        raise ServeError(
-            413,
-            f"this is about {words:,} words, and a request may have {most:,}; send it in pieces",
-        )
+        problem = f"this is about {words:,} words, and a request may have {most:,}"
+        raise ServeError(413, f"{problem}; send it in pieces")
 
 
 def check_lengths(sentences: Iterable[Sentence], limits: Limits, *, first: int = 1) -> None:
@@ -33,32 +40,24 @@ def check_lengths(sentences: Iterable[Sentence], limits: Limits, *, first: int =
     for number, sentence in enumerate(sentences, first):
         _check_words(sentence.forms, number, limits)
         if len(sentence) > limits.sentence_words:
-            raise ServeError(
-                413,
-                f"sentence {number} has {len(sentence):,} words, and one may have "
-                f"{limits.sentence_words:,}; split it",
-            )
+            words, most = f"{len(sentence):,} words", f"{limits.sentence_words:,}"
+            problem = f"sentence {number} has {words}, and one may have {most}"
+            raise ServeError(413, f"{problem}; split it")
 
 
 def _check_words(words: Sequence[str], sentence: int, limits: Limits) -> None:
     longest = max(map(len, words), default=0)
     if longest > limits.word_characters:
         place = next(place for place, word in enumerate(words, 1) if len(word) == longest)
-        raise ServeError(
-            413,
-            f"word {place} of sentence {sentence} has {longest:,} characters, and one may have "
-            f"{limits.word_characters:,}; shorten it",
-        )
+        where, most = f"word {place} of sentence {sentence}", f"{limits.word_characters:,}"
+        problem = f"{where} has {longest:,} characters, and one may have {most}"
+        raise ServeError(413, f"{problem}; shorten it")
 
 
 def _check_cell(text: str, what: str, *, kind: str) -> None:
-    """Refuse a word or a relation that cannot stand in a cell of CoNLL-U."""
     if not text.strip() or _UNFIT.search(text):
-        raise ServeError(
-            422,
-            f"{what} is {text[:40]!r}: a {kind} has no tabs, line breaks or control characters, "
-            "and is not empty",
-        )
+        rule = f"a {kind} has no tabs, line breaks or control characters, and is not empty"
+        raise ServeError(422, f"{what} is {text[:40]!r}: {rule}")
 
 
 def checked_sentences(tokens: Sequence[Sequence[str]], limits: Limits) -> list[Sentence]:
@@ -88,55 +87,61 @@ def checked_constraints(
     """The constraints of each sentence, from the fields `constraints` and `labels`."""
     all_heads = _one_each("constraints", heads, len(sentences))
     all_relations = _one_each("labels", relations, len(sentences))
-    checked = []
-    for number, sentence in enumerate(sentences, 1):
-        where = f"sentence {number}"
-        constraints = Constraints(heads=all_heads[number - 1], relations=all_relations[number - 1])
-        constraints.check(sentence, where=where)
-        _check_tree(constraints.heads, where, multiroot=multiroot)
+    given = zip(all_heads, all_relations, strict=True)
+    checked = [Constraints(heads=heads, relations=relations) for heads, relations in given]
+    for number, (sentence, constraints) in enumerate(zip(sentences, checked, strict=True), 1):
+        where = f"sentence {number}: "
+        constraints.check(sentence, where=f"sentence {number}")
+        if problem := _no_tree(constraints.heads, len(sentence), multiroot=multiroot):
+            raise ServeError(422, f"{where}{problem}; free one of them")
         for word, relation in constraints.relations.items():
             if not 1 <= word <= len(sentence):
-                raise ServeError(
-                    422, f"{where}: a label for word {word}, but there are {len(sentence)} words"
-                )
-            _check_cell(relation, f"{where}: the label of word {word}", kind="label")
-        checked.append(constraints)
+                problem = f"a label for word {word}, but there are {len(sentence)} words"
+                raise ServeError(422, where + problem)
+            _check_cell(relation, f"{where}the label of word {word}", kind="label")
     return checked
 
 
 def _one_each(name: str, given: Given[Value] | None, count: int) -> list[dict[int, Value]]:
     """The constraints of each sentence, without those that are null."""
-    if given is None:
-        return [{} for _ in range(count)]
-    if len(given) != count:
-        raise ServeError(
-            422, f"`{name}` has {len(given)} items for {count} sentences; give one for each"
-        )
-    return [
-        {word: value for word, value in (items or {}).items() if value is not None}
-        for items in given
-    ]
+    items = [None] * count if given is None else given
+    if len(items) != count:
+        problem = f"`{name}` has {len(items)} items for {count} sentences; give one for each"
+        raise ServeError(422, problem)
+    return [{k: value for k, value in (item or {}).items() if value is not None} for item in items]
 
 
-def _check_tree(heads: Mapping[int, int], where: str, *, multiroot: bool) -> None:
-    """Refuse heads that no tree can have together, and say which of them are in the way."""
+def _no_tree(heads: Mapping[int, int], words: int, *, multiroot: bool) -> str:
+    """Which heads no tree can have together; empty where one can."""
     roots = [word for word, head in heads.items() if head == 0]
     if len(roots) > 1 and not multiroot:
-        raise ServeError(
-            422,
-            f"{where}: words {roots[0]} and {roots[1]} are both to be the root, and this model "
-            "knows one root only; free one of them",
+        return (
+            f"words {roots[0]} and {roots[1]} are both to be the root, and this model knows one "
+            "root only"
         )
-    checked: set[int] = set()
-    for start in heads:
-        path: list[int] = []
-        word = start
-        while word in heads and word not in checked:
-            checked.add(word)
-            path.append(word)
-            word = heads[word]
-        if word in path:
-            circle = " -> ".join(map(str, [*path[path.index(word) :], word]))
-            raise ServeError(
-                422, f"{where}: the heads run in a circle ({circle}); free one of them"
-            )
+    cycle = find_cycle([heads.get(word, -1) for word in range(words + 1)])
+    path = " -> ".join(map(str, [*cycle, *cycle[:1]]))
+    return f"the heads run in a circle ({path})" if cycle else ""
+
+
+def is_foreign(headers: Mapping[str, str]) -> bool:
+    """Whether a browser says that a page from elsewhere sends this; other clients say nothing."""
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if site is None and origin is not None:
+        # The scheme is left out: a proxy may have changed it.
+        own = headers.get("host", "")
+        site = "same-origin" if origin.partition("://")[2] == own else "cross-site"
+    return site not in (None, "same-origin", "none")
+
+
+def check_page(headers: Mapping[str, str], allowed: Collection[str]) -> dict[str, str]:
+    """The headers that let a page of an allowed origin read the answer; an error for others."""
+    origin = headers.get("origin", "")
+    if "*" in allowed:
+        return {"Access-Control-Allow-Origin": "*"}
+    if origin and origin.lower() in allowed:
+        return {"Access-Control-Allow-Origin": origin, "Vary": "Origin"}
+    if is_foreign(headers):
+        problem = f"pages of {origin[:100] or 'another site'} may not use this service"
+        raise ServeError(403, f"{problem}; start it with --allow-origin to let them")
+    return {}

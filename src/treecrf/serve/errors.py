@@ -1,17 +1,15 @@
 """The one exception of this layer."""
 
+from starlette.exceptions import HTTPException
+
 __all__ = ["ServeError"]
 
 
-class ServeError(ValueError):
+class ServeError(HTTPException):
     """An answer instead of a result: an HTTP status, and one line for the client."""
 
     def __init__(self, status: int, detail: str, *, retry_after: int | None = None) -> None:
-        super().__init__(detail)
-        self.status = status
-        self.detail = detail
-        self.retry_after = retry_after
-
-    @property
-    def headers(self) -> dict[str, str]:
-        return {} if self.retry_after is None else {"Retry-After": str(self.retry_after)}
+        # JSON may hold what UTF-8 has no bytes for.
+        printable = detail.encode("utf-8", "replace").decode()
+        headers = {} if retry_after is None else {"Retry-After": str(retry_after)}
+        super().__init__(status, printable, headers)

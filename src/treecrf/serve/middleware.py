@@ -6,10 +6,10 @@ import re
 import time
 from collections.abc import Collection
 
-from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
 from treecrf.serve.metrics import Metrics
 
@@ -32,15 +32,15 @@ class LimitedBody:
         self.limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
-        path, limits = scope["path"], self.limits
-        most = limits.process_bytes if path == "/process" else limits.body_bytes
-        headers = dict(scope["headers"])
+        headers = dict(scope.get("headers", ()))
         if b"content-length" in headers and b"transfer-encoding" in headers:
-            await _two_lengths()(scope, receive, send)
+            # Of two lengths a proxy may take the other one, and smuggle a request past it.
+            detail = "the request has both Content-Length and Transfer-Encoding; send one of them"
+            refusal = JSONResponse({"detail": detail}, 400, {"Connection": "close"})
+            await refusal(scope, receive, send)
             return
+        limits = self.limits
+        most = limits.process_bytes if scope.get("path") == "/process" else limits.body_bytes
         announced = headers.get(b"content-length", b"0")
         too_long = announced.isdigit() and (len(announced) > 20 or int(announced) > most)
         received = 0
@@ -50,31 +50,20 @@ class LimitedBody:
             nonlocal received, whole
             if whole:  # what comes now is that the client has gone
                 return await receive()
-            if too_long:
-                raise _too_long(most)
-            try:
-                message = await asyncio.wait_for(receive(), limits.receive_seconds)
-            except TimeoutError:
-                raise HTTPException(
-                    408, f"nothing of the body came for {limits.receive_seconds:g} seconds"
-                ) from None
-            received += len(message.get("body", b""))
-            if received > most:
-                raise _too_long(most)
+            if not too_long:
+                try:
+                    message = await asyncio.wait_for(receive(), limits.receive_seconds)
+                except TimeoutError:
+                    seconds = f"{limits.receive_seconds:g} seconds"
+                    raise ServeError(408, f"nothing of the body came for {seconds}") from None
+                received += len(message.get("body", b""))
+            if too_long or received > most:
+                problem = f"the body has more than {most:,} bytes"
+                raise ServeError(413, f"{problem}; send the text in pieces")
             whole = not message.get("more_body", False)
             return message
 
-        await self.app(scope, limited, send)
-
-
-def _two_lengths() -> JSONResponse:
-    """A refusal: of two lengths a proxy may take the other one, and smuggle a request past it."""
-    detail = "the request has both Content-Length and Transfer-Encoding; send one of them"
-    return JSONResponse({"detail": detail}, 400, {"Connection": "close"})
-
-
-def _too_long(most: int) -> HTTPException:
-    return HTTPException(413, f"the body has more than {most:,} bytes; send the text in pieces")
+        await self.app(scope, limited if scope["type"] == "http" else receive, send)
 
 
 class SafeHeaders:
@@ -103,9 +92,6 @@ class Counting:
         self.paths = paths  # others count as one, so that no client can make any number of them
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self.app(scope, receive, send)
-            return
         started = time.perf_counter()
         status = 500
 
@@ -118,15 +104,15 @@ class Counting:
         try:
             await self.app(scope, receive, watched)
         finally:
-            path = scope["path"] if scope["path"] in self.paths else "other"
-            self.metrics.observe_request(path, status, time.perf_counter() - started)
+            if scope["type"] == "http":
+                path = scope["path"] if scope["path"] in self.paths else "other"
+                self.metrics.observe_request(path, status, time.perf_counter() - started)
 
 
 class KnownHosts:
-    """Answers to these names only: no page from elsewhere can reach the service by one of its own.
+    """Answers to these names only: no page reaches it by a name that is made to point at it.
 
-    A page whose host name is made to point at this machine would otherwise pass for one of ours. An
-    address is no name, and with `addresses` every one is answered to.
+    An address is no name, and with `addresses` every one is answered to.
     """
 
     def __init__(self, app: ASGIApp, *, hosts: Collection[str], addresses: bool = False) -> None:
@@ -139,21 +125,17 @@ class KnownHosts:
             named = dict(scope["headers"]).get(b"host", b"").decode("latin-1")
             if not self._knows(re.sub(r":[0-9]*$", "", named).lower()):
                 known = sorted(self.hosts) + ["any address"] * self.addresses
-                problem = (
-                    f"this service is not called {named[:100]!r}; it answers to "
-                    f"{', '.join(known)}, and to others with --allow-host\n"
-                )
-                await PlainTextResponse(problem, 400)(scope, receive, send)
+                problem = f"this service is not called {named[:100]!r}; it answers to "
+                answer = f"{problem}{', '.join(known)}, and to others with --allow-host\n"
+                await PlainTextResponse(answer, 400)(scope, receive, send)
                 return
         await self.app(scope, receive, send)
 
     def _knows(self, host: str) -> bool:
-        return host in self.hosts or (self.addresses and _is_address(host))
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host.removeprefix("[").removesuffix("]"))
-    except ValueError:
-        return False
-    return True
+        if host in self.hosts or not self.addresses:
+            return host in self.hosts
+        try:
+            ipaddress.ip_address(host.removeprefix("[").removesuffix("]"))
+        except ValueError:
+            return False
+        return True

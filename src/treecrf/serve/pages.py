@@ -1,15 +1,19 @@
 """Files for browsers, and the description of the interface at `/docs` (Swagger UI)."""
 
 from collections.abc import Iterable
+from pathlib import Path
 
-from fastapi import APIRouter, FastAPI, Response
-from fastapi.responses import HTMLResponse
+from fastapi import FastAPI, Response
+from fastapi.responses import FileResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.routing import BaseRoute, Match, Mount
 from starlette.types import Scope
 
-__all__ = ["PageFiles", "add_reference"]
+__all__ = ["STATIC", "PageFiles", "add_reference"]
+
+STATIC = Path(__file__).parent / "static"
+"""The pages: plain files, served as they are."""
 
 _OWN_METHODS = {"GET", "HEAD"}
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
@@ -22,10 +26,9 @@ class PageFiles(StaticFiles):
         """The file; an error says by which methods there is something at its address."""
         allowed = _methods(scope["app"].routes, scope)
         if not allowed and scope["method"] not in _OWN_METHODS:
-            full, _ = self.lookup_path(path)
-            allowed = _OWN_METHODS if full else set()
-            if not allowed:
+            if not self.lookup_path(path)[0]:
                 raise HTTPException(404)
+            allowed = _OWN_METHODS
         if allowed:
             methods = ", ".join(sorted(allowed))
             detail = f"there is no {scope['method']} here, but {methods}"
@@ -34,7 +37,6 @@ class PageFiles(StaticFiles):
 
 
 def _methods(routes: list[BaseRoute], scope: Scope) -> set[str]:
-    """The methods by which routes have the address of a request."""
     # Inside a mount the path is what is left; the routes know it whole.
     whole = {**scope, "root_path": scope.get("app_root_path", "")}
     own = [route for route in routes if not isinstance(route, Mount)]
@@ -44,26 +46,6 @@ def _methods(routes: list[BaseRoute], scope: Scope) -> set[str]:
         if any(route.matches({**whole, "method": method})[0] == Match.FULL for route in own)
     }
 
-
-_PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>treecrf: the interface</title>
-<link rel="stylesheet" href="docs/swagger-ui.css">
-</head>
-<body>
-<div id="reference"></div>
-<script src="docs/swagger-ui-bundle.js"></script>
-<script src="docs/start.js"></script>
-</body>
-</html>
-"""
-
-# A file of its own: the service lets no page have scripts in it.
-_START = """SwaggerUIBundle({url: "openapi.json", dom_id: "#reference", validatorUrl: null});
-"""
 
 # Swagger UI has styles in its elements and pictures in its styles.
 _HEADERS = {
@@ -78,15 +60,9 @@ def add_reference(app: FastAPI, models: Iterable[str]) -> None:
     request = app.openapi()["components"]["schemas"]["ParseRequest"]
     named = {"type": "string", "enum": list(models)}
     request["properties"]["model"]["anyOf"] = [named, {"type": "null"}]
-    routes = APIRouter(include_in_schema=False)
 
-    @routes.get("/docs")
-    async def page() -> HTMLResponse:
-        return HTMLResponse(_PAGE, headers=_HEADERS)
+    @app.get("/docs", include_in_schema=False)
+    async def page() -> FileResponse:
+        return FileResponse(STATIC / "docs.html", headers=_HEADERS)
 
-    @routes.get("/docs/start.js")
-    async def start() -> Response:
-        return Response(_START, media_type="text/javascript")
-
-    app.include_router(routes)
     app.mount("/docs", PageFiles(packages=[("fastapi_offline", "static")]))

@@ -37,12 +37,10 @@ _LANGUAGES = {name: item.split()[0] for item in _NAMES.split(",") for name in it
 
 
 def _parts(name: str) -> list[str]:
-    """`english-ewt-ud-2.6` and `en_ewt` in their parts."""
     return re.split(r"[-_]", name.lower()) if name else []
 
 
 def _language(name: str) -> str | None:
-    """The language that a model's name begins with, by code or in words."""
     parts = _parts(name)
     starts = ("_".join(parts[:count]) for count in (3, 2, 1))
     return next((_LANGUAGES[start] for start in starts if start in _LANGUAGES), None)
@@ -54,14 +52,9 @@ class Registry:
     def __init__(self, parsers: Mapping[str, Parser], *, limits: Limits, metrics: Metrics) -> None:
         if not parsers:
             raise ValueError("a service needs a model")
+        sizes = {"queue_words": limits.queue_words, "batch_words": limits.batch_words}
         self.batchers = {
-            name: Batcher(
-                name,
-                Engine(parser),
-                metrics=metrics,
-                queue_words=limits.queue_words,
-                batch_words=limits.batch_words,
-            )
+            name: Batcher(name, Engine(parser), metrics=metrics, **sizes)
             for name, parser in parsers.items()
         }
         self.default = next(iter(self.batchers))
@@ -77,8 +70,7 @@ class Registry:
     def match(self, name: str) -> Batcher:
         """The model that a name means as UDPipe reads it: whole, its first parts, or a language.
 
-        `english-ewt` and `eng` both mean `english-ewt-ud-2.6`; nothing is the default. Of several
-        models that it may mean, the first is taken.
+        `english-ewt` and `eng` both mean `english-ewt-ud-2.6`; the first such model is taken.
         """
         wanted = _parts(name)
         if not wanted or name in self.batchers:
@@ -89,16 +81,5 @@ class Registry:
             lambda own: language is not None and _language(own) == language,
             lambda own: own.lower().startswith(name.lower()),
         )
-        for test in tests:
-            if meant := [own for own in self.batchers if test(own)]:
-                return self.batchers[meant[0]]
-        return self.find(name)  # which says what there is
-
-    def start(self) -> None:
-        for batcher in self.batchers.values():
-            batcher.start()
-
-    def close(self) -> None:
-        """Finish what is in hand."""
-        for batcher in self.batchers.values():
-            batcher.close()
+        meant = (own for test in tests for own in self.batchers if test(own))
+        return self.find(next(meant, name))  # which says what there is

@@ -33,9 +33,8 @@ def load_models(named: Sequence[str], *, device: str) -> dict[str, Parser]:
         if not equals:
             name, folder = Path(item).resolve().name, item
         if not (name and folder):
-            raise ParserError(
-                f"--model takes DIR or NAME=DIR, such as en=models/english, not {item!r}"
-            )
+            known = "DIR or NAME=DIR, such as en=models/english"
+            raise ParserError(f"--model takes {known}, not {item!r}")
         if name in folders:
             raise ParserError(f"two models are called {name!r}; give one of them another name")
         folders[name] = folder
@@ -69,7 +68,8 @@ def run_server(
     config = uvicorn.Config(
         app, log_level="warning", timeout_graceful_shutdown=_GRACE_SECONDS, server_header=False
     )
-    server = _Server(config, said=f"serving at http://{shown}:{port}")
+    server = _Server(config)
+    server.said = f"serving at http://{shown}:{port}"
 
     def end(*_: object) -> None:
         """Ask the server to end; once it has ended it sends itself the signal again."""
@@ -84,9 +84,7 @@ def run_server(
 class _Server(uvicorn.Server):
     """A server that says so when it serves: whoever reads that may end it at once."""
 
-    def __init__(self, config: uvicorn.Config, *, said: str) -> None:
-        super().__init__(config)
-        self.said = said
+    said = ""
 
     async def main_loop(self) -> None:
         print(self.said, file=sys.stderr, flush=True)
@@ -96,10 +94,8 @@ class _Server(uvicorn.Server):
 def _listen(host: str, port: int) -> socket.socket:
     """Listen before anything is said, so that an address that is taken is a clean error."""
     if not host.strip():
-        raise ParserError(
-            "--host is empty; give an address such as 127.0.0.1, or 0.0.0.0 for every one of this "
-            "machine"
-        )
+        known = "an address such as 127.0.0.1, or 0.0.0.0 for every one of this machine"
+        raise ParserError(f"--host is empty; give {known}")
     try:
         # The first address of a name; of those of both kinds, the older kind.
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -108,9 +104,8 @@ def _listen(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:
         number = getattr(error, "errno", 0) or 0  # below 0 it is about finding the host
         reason = os.strerror(number) if number > 0 else getattr(error, "strerror", "") or str(error)
-        raise ParserError(
-            f"{host}:{port}: {reason}; choose another with --host and --port"
-        ) from None
+        hint = "choose another with --host and --port"
+        raise ParserError(f"{host}:{port}: {reason}; {hint}") from None
 
 
 def _is_loopback(address: str) -> bool:

@@ -14,14 +14,8 @@ from treecrf.parser.files.sources import FileOptions, look_into, read_input
 from treecrf.serve.annotate.store import SentenceStore
 from treecrf.storage import hidden
 from treecrf.treebank import Sentence, TreebankError
+from treecrf.treebank.files import streams
 from treecrf.treebank.files.documents import document_file
-from treecrf.treebank.files.streams import (
-    open_source,
-    open_target,
-    read_chunks,
-    read_piece,
-    rejoined,
-)
 from treecrf.treebank.files.text import parse_input
 
 if TYPE_CHECKING:
@@ -35,14 +29,9 @@ _CHUNK = 1 << 18
 
 
 class Cut:
-    """The sentences of a corpus, and a file beside the annotations that keeps them.
-
-    CoNLL-U says itself what its sentences are, and a pipe cannot be read again: of these nothing is
-    kept.
-    """
+    """The sentences of a corpus, and a file beside the annotations that keeps those of a text."""
 
     def __init__(self, corpus: str, annotations: Path) -> None:
-        """The cut of a corpus whose annotations are in this file, if there are any yet."""
         self.path = annotations.with_name(hidden(annotations, 4).removeprefix(".") + ".cut")
         self._corpus, self._annotations = corpus, annotations.name
         self._is_begun = annotations.exists()
@@ -53,55 +42,49 @@ class Cut:
 
         What was added to the end of the text since then is cut by this parser.
         """
-        options = FileOptions()
-        if not os.path.isfile(self._corpus) or self._kind(parser) == "conllu":
-            yield from read_input(parser, self._corpus, options, trees=False)
-        elif self._is_begun and self.path.exists():
+        # CoNLL-U says itself what its sentences are, and a pipe cannot be read again.
+        is_text = os.path.isfile(self._corpus) and self._kind(parser) != "conllu"
+        if is_text and self._is_begun and self.path.exists():
             yield from self._as_before(parser)
-        else:
-            self._header = self._header_now()
-            yield from read_input(parser, self._corpus, options, trees=False)
+            return
+        self._header = self._header_now() if is_text else None
+        yield from read_input(parser, self._corpus, FileOptions(), trees=False)
 
     def keep(self, store: SentenceStore) -> None:
         """Write the cut, unless it is written: before the first annotation that needs it."""
         if self._header is None:
             return
-        with open_target(self.path) as write:
+        with streams.open_target(self.path) as write:
             write(self._header)
             for number in range(1, len(store) + 1):
-                write(store.text(number))
+                write(store.data(number).decode())
         self._header = None
 
     def _kind(self, parser: "Parser") -> InputKind:
         if (kind := document_file(self._corpus)) is not None:
             return kind
-        with open_source(self._corpus) as (stream, name):
+        with streams.open_source(self._corpus) as (stream, name):
             return look_into(parser, stream, name, kind="auto")[0]
 
     def _header_now(self) -> str:
-        """The line that identifies the text."""
-        with open_source(self._corpus) as (stream, name):
+        with streams.open_source(self._corpus) as (stream, name):
             size, digest, _ = _fingerprint(stream, name)
         return f"# annotate_text = {size} {digest}\n"
 
     def _as_before(self, parser: "Parser") -> Iterator[Sentence]:
-        with open(self.path, "rb") as file, open_source(self._corpus) as (stream, name):
+        with open(self.path, "rb") as file, streams.open_source(self._corpus) as (stream, name):
             header = _HEADER.fullmatch(file.readline())
             if header is None:
-                raise TreebankError(
-                    f"{self.path}: not as `treecrf annotate` wrote it; bring that back, or give "
-                    "another --out"
-                )
+                hint = "bring that back, or give another --out"
+                raise TreebankError(f"{self.path}: not as `treecrf annotate` wrote it; {hint}")
             size, digest, rest = _fingerprint(stream, name, most=int(header[1]))
             if (size, digest) != (int(header[1]), header[2].decode()):
-                raise TreebankError(
-                    f"{self._corpus}: not the text that was annotated in {self._annotations}; "
-                    "give that text, or another --out"
-                )
-            yield from parse_input(
-                read_chunks(file), str(self.path), kind="conllu", multiroot=True, trees=False
-            )
-            added = rejoined(rest, cast(IO[bytes], stream))
+                problem = f"not the text that was annotated in {self._annotations}"
+                hint = "give that text, or another --out"
+                raise TreebankError(f"{self._corpus}: {problem}; {hint}")
+            chunks, path = streams.read_chunks(file), str(self.path)
+            yield from parse_input(chunks, path, kind="conllu", multiroot=True, trees=False)
+            added = streams.rejoined(rest, cast(IO[bytes], stream))
             options = FileOptions(input=self._kind(parser))
             for sentence in read_input(parser, added, options, trees=False):
                 self._header = self._header or self._header_now()
@@ -111,12 +94,9 @@ class Cut:
 def _fingerprint(
     stream: IO[bytes] | IO[str], name: str, *, most: int = sys.maxsize
 ) -> tuple[int, str, bytes]:
-    """Of up to so many bytes that are no white space: their number, their hash, and what is left.
-
-    The end of a line may be written in two ways, and a file may be wrapped anew.
-    """
+    """Number and hash of up to `most` bytes that are no white space, and what is left over."""
     size, digest, rest = 0, hashlib.sha256(), b""
-    while size < most and (data := read_piece(partial(stream.read, _CHUNK), name)):
+    while size < most and (data := streams.read_piece(partial(stream.read, _CHUNK), name)):
         bare = data.translate(None, _SPACES)
         if size + len(bare) > most:
             place = _place_after(data, most - size)
@@ -128,7 +108,6 @@ def _fingerprint(
 
 
 def _place_after(data: bytes, count: int) -> int:
-    """The place after so many bytes that are no white space."""
     seen = 0
     for place, byte in enumerate(data):
         if seen == count:

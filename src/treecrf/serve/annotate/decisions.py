@@ -1,8 +1,7 @@
 """Decisions about the sentences of a corpus, in a file of partial trees to train on.
 
-The file is all there is: it has the confirmed heads and labels, `_` for the rest, and in a comment
-of each sentence its number in the corpus and whether it is done. It is replaced as a whole after
-each action, so that a process killed at any moment leaves the last one or the one before.
+It has the confirmed heads and relations, `_` for the rest, and in a comment of each sentence its
+number in the corpus and its state. It is replaced as a whole after each action.
 """
 
 import os
@@ -67,10 +66,8 @@ class Annotations:
     def _read(self, sentence: Sentence) -> None:
         found = [match for line in sentence.comments if (match := _COMMENT.match(line))]
         if not found:
-            raise sentence.error(
-                "no comment `# annotate = ...`: this file was not made by `treecrf annotate`, and "
-                "would be overwritten; give another --out"
-            )
+            reason = "this file was not made by `treecrf annotate`, and would be overwritten"
+            raise sentence.error(f"no comment `# annotate = ...`: {reason}; give another --out")
         number = int(found[-1][1])
         state: State = found[-1][2]  # type: ignore[assignment]
         heads = {word: head for word, head in enumerate(sentence.heads, 1) if head >= 0}
@@ -90,10 +87,9 @@ class Annotations:
             raise self._other_corpus(next(iter(self._forms)))
 
     def _other_corpus(self, number: int) -> TreebankError:
-        return TreebankError(
-            f"{self.path}: sentence {number} is not that of the corpus: this was annotated on "
-            "another one; give that, or another --out"
-        )
+        problem = f"{self.path}: sentence {number} is not that of the corpus"
+        hint = "this was annotated on another one; give that, or another --out"
+        return TreebankError(f"{problem}: {hint}")
 
     def __iter__(self) -> Iterator[int]:
         return iter(self._records)
@@ -122,26 +118,21 @@ class Annotations:
 
 
 def _locked(path: Path) -> FileLock:
-    """The lock of a file of annotations, in a hidden file beside it."""
     end = ".lock"
     try:
         return FileLock(path.with_name(hidden(path, len(end + HOLDER)) + end))
     except LockedError as error:
-        raise TreebankError(
-            f"{path}: another `treecrf annotate` has it ({error}); end that one first"
-        ) from None
+        problem = f"another `treecrf annotate` has it ({error})"
+        raise TreebankError(f"{path}: {problem}; end that one first") from None
     except OSError as error:
         if error.errno not in NO_LOCKS:
             error.filename = str(path)  # the name that the user knows
             raise
-        raise TreebankError(
-            f"{path}: it cannot be locked there ({error.strerror}), and annotation needs a lock; "
-            "name a file on another disk"
-        ) from None
+        problem = f"it cannot be locked there ({error.strerror}), and annotation needs a lock"
+        raise TreebankError(f"{path}: {problem}; name a file on another disk") from None
 
 
 def _partial(number: int, sentence: Sentence, record: Record) -> Sentence:
-    """The sentence with what is confirmed, and nothing else of a tree."""
     words = range(1, len(sentence) + 1)
     partial = sentence.with_tree(
         [record.heads.get(word, -1) for word in words],

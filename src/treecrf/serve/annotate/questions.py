@@ -19,10 +19,7 @@ Order: TypeAlias = Literal["entropy", "least-certain", "corpus"]
 
 @dataclass(frozen=True, slots=True)
 class Asking:
-    """Which words are worth asking about: less sure than a threshold, or a share of the least sure.
-
-    One of the two is None.
-    """
+    """Words to ask about: those below a threshold, or a share of the least sure; one is None."""
 
     threshold: float | None = 0.8
     share: float | None = None
@@ -65,11 +62,7 @@ def make_queue(
     asking: Asking,
     longest: int,
 ) -> Queue:
-    """The queue for the sentences of a corpus, in one pass over them.
-
-    Sentences that were begun come first, in the order they were begun in; then new ones, those
-    that teach most in front.
-    """
+    """The queue of a corpus: sentences that were begun, then those that teach most."""
     numbers, scores = array("q"), array("d")
     too_long = sure = 0
     for window in windows(enumerate(sentences, 1), size=lambda pair: len(pair[1])):

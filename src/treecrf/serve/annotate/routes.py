@@ -16,10 +16,10 @@ from treecrf.serve.annotate.cut import Cut
 from treecrf.serve.annotate.decisions import Annotations, Record, State
 from treecrf.serve.annotate.questions import Asking, Queue
 from treecrf.serve.annotate.store import SentenceStore
-from treecrf.serve.app import STATIC
+from treecrf.serve.checks import is_foreign
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
-from treecrf.serve.origins import is_foreign
+from treecrf.serve.pages import STATIC
 from treecrf.serve.parse.answers import render_json
 from treecrf.serve.parse.routes import ERRORS, parse_job
 from treecrf.serve.parse.schemas import Error, Text
@@ -90,23 +90,19 @@ class Annotating:
         """The same, if it is the one that somebody has seen there."""
         number, sentence = self.sentence(place)
         if self.key(number, sentence) != key:
-            raise ServeError(
-                404,
-                "this is not the sentence that is here now: the service has been started again "
-                "since the page was opened; reload the page",
-            )
+            reason = "the service has been started again since the page was opened; reload the page"
+            raise ServeError(404, f"this is not the sentence that is here now: {reason}")
         return number, sentence
 
     def decided(self, number: int) -> tuple[Record, list[str]]:
-        """The record of a sentence, and the names of that version.
+        """The record of a sentence, and the names of that version; the first one counts.
 
-        The first is the one that counts. The last is that of what is in the file, which another
-        process gives it too.
+        The last is that of what is in the file, which another process gives it too.
         """
         # Read before the record: it may be that of an earlier one then, never of a later one.
-        saved = self.saved.get(number)
+        saved = [self.saved[number]] if number in self.saved else []
         record = self.annotations[number]
-        return record, [_content(record)] if saved is None else [saved, _content(record)]
+        return record, [*saved, _content(record)]
 
     def save(
         self, number: int, sentence: Sentence, record: Record, *, version: str, known: list[str]
@@ -115,11 +111,9 @@ class Annotating:
         with self.lock:
             # The same may come twice, if an answer is lost.
             if self.decided(number)[1][0] not in (version, *known):
-                raise ServeError(
-                    409,
-                    "not saved: this sentence was changed elsewhere meanwhile, perhaps in another "
-                    "tab; look at what it has now, and decide again",
-                )
+                reason = "this sentence was changed elsewhere meanwhile, perhaps in another tab"
+                hint = "look at what it has now, and decide again"
+                raise ServeError(409, f"not saved: {reason}; {hint}")
             if self.cut is not None:
                 self.cut.keep(self.corpus)
             self.annotations.put(number, sentence, record)
@@ -129,11 +123,9 @@ class Annotating:
         """How far it is, and which sentence comes after this place."""
         total = len(self.queue.numbers)
         after = [*range(place + 1, total + 1), *range(1, min(place, total) + 1)]
-        is_open = (other for other in after if self._is_open(other))
-        return {**self.annotations.counts(), "total": total, "next": next(is_open, None)}
-
-    def _is_open(self, place: int) -> bool:
-        return self.annotations[self.queue.numbers[place - 1]].state == "open"
+        numbers, records = self.queue.numbers, self.annotations
+        is_open = (other for other in after if records[numbers[other - 1]].state == "open")
+        return {**records.counts(), "total": total, "next": next(is_open, None)}
 
 
 def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
@@ -160,8 +152,8 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
             return json.loads((await batcher.submit(job, _nobody_goes))[0])
         except ServeError as error:
             # There is one sentence, whichever of the corpus it is.
-            detail = error.detail.removeprefix("sentence 1: ")
-            raise ServeError(error.status, detail, retry_after=error.retry_after) from error
+            error.detail = error.detail.removeprefix("sentence 1: ")
+            raise
 
     @routes.get("/", include_in_schema=False)
     async def page() -> FileResponse:
@@ -215,9 +207,8 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
         """Save a decision, and give the tree around it; what no tree can have is not saved."""
         number, sentence = annotating.keyed_sentence(place, decision.key)
         if extra := sorted(decision.labels.keys() - decision.heads.keys()):
-            raise ServeError(
-                422, f"word {extra[0]} has a relation but no head; confirm the arc with it"
-            )
+            problem = f"word {extra[0]} has a relation but no head"
+            raise ServeError(422, f"{problem}; confirm the arc with it")
         record = Record(decision.heads, decision.labels, decision.state)
         shown = await parse(connection, sentence, record)
         save = partial(annotating.save, version=decision.version, known=decision.known)
@@ -237,17 +228,12 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
 
 
 async def _refuse_other_pages(connection: Request) -> None:
-    """Refuse what a browser says to be sent by a page from elsewhere."""
     if is_foreign(connection.headers):
         raise ServeError(403, "a page from elsewhere cannot decide; use the one of this service")
 
 
 async def _nobody_goes() -> None:
-    """Never return: who asks is not watched.
-
-    What a person has decided is saved even if the browser is closed meanwhile, and a sentence to
-    look at is parsed before one would know.
-    """
+    """Never return: a decision is saved even if the browser is closed meanwhile."""
     await asyncio.Event().wait()
 
 
@@ -257,7 +243,6 @@ def _digest(parts: list[str]) -> str:
 
 
 def _content(record: Record) -> str:
-    """The version of what a file has."""
     heads, labels = sorted(record.heads.items()), sorted(record.labels.items())
     return "content-" + _digest([str(heads), str(labels), record.state])
 

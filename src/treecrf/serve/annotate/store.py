@@ -13,8 +13,7 @@ __all__ = ["SentenceStore"]
 class SentenceStore:
     """Sentences by number, the first being 1; any thread may add and look up.
 
-    The file has no name, so that nothing of it stays when the process is killed; only where each
-    sentence begins is in memory.
+    The file has no name, so that nothing of it stays when the process is killed.
     """
 
     def __init__(self) -> None:
@@ -40,21 +39,16 @@ class SentenceStore:
             self._ends.append(self._ends[-1] + len(data))
             return len(self)
 
-    def text(self, number: int) -> str:
+    def data(self, number: int) -> bytes:
         """A sentence as CoNLL-U."""
-        return self._data(number).decode()
-
-    def _data(self, number: int) -> bytes:
         start, end = self._ends[number - 1], self._ends[number]
         with self._lock:
             self._file.seek(start)
             return self._file.read(end - start)
 
     def __getitem__(self, number: int) -> Sentence:
-        data = self._data(number)
-        name = f"sentence {number}"
+        data, name = iter([self.data(number)]), f"sentence {number}"
         # Heads may be anything: they are for a person to say.
-        read = parse_input(iter([data]), name, kind="conllu", multiroot=True, trees=False)
-        sentence = next(read)
+        sentence = next(parse_input(data, name, kind="conllu", multiroot=True, trees=False))
         sentence.line = 0
         return sentence

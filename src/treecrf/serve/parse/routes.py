@@ -9,13 +9,7 @@ from fastapi import APIRouter, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from treecrf.parser.decoding.sentences import Analysis
-from treecrf.serve.checks import (
-    Given,
-    check_lengths,
-    check_size,
-    checked_constraints,
-    checked_sentences,
-)
+from treecrf.serve import checks
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
 from treecrf.serve.parse.answers import render_json
@@ -44,23 +38,17 @@ ERRORS: dict[int | str, dict[str, Any]] = {
 
 
 def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
-    """The routes, for these models."""
     routes = APIRouter(prefix="/api", tags=["parsing"])
 
     @routes.get("/models")
     async def models() -> Models:
         """The models that are served, with the labels that they give."""
-        return Models(
-            models=[
-                Model(
-                    name=name,
-                    labels=batcher.engine.labels,
-                    segmenter=batcher.engine.parser.has_segmenter,
-                )
-                for name, batcher in registry.batchers.items()
-            ],
-            default=registry.default,
-        )
+        engines = {name: batcher.engine for name, batcher in registry.batchers.items()}
+        listed = [
+            Model(name=name, labels=engine.labels, segmenter=engine.parser.has_segmenter)
+            for name, engine in engines.items()
+        ]
+        return Models(models=listed, default=registry.default)
 
     @routes.post("/parse", response_model=ParseResponse, responses=ERRORS)
     async def parse(request: ParseRequest, connection: Request) -> Response:
@@ -75,18 +63,18 @@ def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
 
 def _job(request: ParseRequest, batcher: Batcher, limits: Limits) -> Job:
     """The job of a request, whose size is checked before anything is made of it."""
-    check_size(sum(map(len, request.tokens or [])), limits.request_words)
+    checks.check_size(sum(map(len, request.tokens or [])), limits.request_words)
     job = parse_job(
         batcher,
         limits,
         texts=[] if request.text is None else [request.text],
-        sentences=[] if request.tokens is None else checked_sentences(request.tokens, limits),
+        sentences=checks.checked_sentences(request.tokens or [], limits),
         heads=request.constraints,
         relations=request.labels,
         topk=request.topk or 0,
         render=partial(render_json, alternatives=request.alternatives, marginals=request.marginals),
     )
-    check_size(job.words, limits.request_words)
+    checks.check_size(job.words, limits.request_words)
     job.cost = batcher.estimated_cost(job)
     return job
 
@@ -97,8 +85,8 @@ def parse_job(
     *,
     texts: Sequence[str] = (),
     sentences: Sequence[Sentence] = (),
-    heads: Given[int] | None,
-    relations: Given[str] | None,
+    heads: checks.Given[int] | None,
+    relations: checks.Given[str] | None,
     topk: int,
     render: Callable[[Task, Analysis], str],
 ) -> Job:
@@ -106,20 +94,16 @@ def parse_job(
 
     def plan(cut: Pieces) -> list[Task]:
         found = [sentence for piece in cut for sentence in piece if sentence]
-        check_size(sum(map(counted_words, found)), limits.request_words)
-        check_lengths(found, limits)
+        checks.check_size(sum(map(counted_words, found)), limits.request_words)
+        checks.check_lengths(found, limits)
         if topk and (long := max(map(len, found), default=0)) > LONGEST_RANKED:
-            raise ServeError(
-                413,
-                f"a sentence has {long:,} words, and the best trees are listed for up to "
-                f"{LONGEST_RANKED}; leave out `topk`, or split it",
-            )
+            most = f"the best trees are listed for up to {LONGEST_RANKED}"
+            problem = f"a sentence has {long:,} words, and {most}"
+            raise ServeError(413, f"{problem}; leave out `topk`, or split it")
         multiroot = batcher.engine.parser.config.multiroot
-        constraints = checked_constraints(found, heads, relations, multiroot=multiroot)
-        return [
-            Task(sentence, own, details=True, topk=topk)
-            for sentence, own in zip(found, constraints, strict=True)
-        ]
+        constraints = checks.checked_constraints(found, heads, relations, multiroot=multiroot)
+        pairs = zip(found, constraints, strict=True)
+        return [Task(sentence, own, details=True, topk=topk) for sentence, own in pairs]
 
     return Job(texts=texts, sentences=sentences, plan=plan, render=render, topk=topk)
 
@@ -135,7 +119,6 @@ async def answer_json(
             pass
 
     results = await batcher.submit(job, gone)
-    name = json.dumps(batcher.name, ensure_ascii=False)
-    start = f'{{"model": {name}, {start}'
+    start = f'{{"model": {json.dumps(batcher.name, ensure_ascii=False)}, {start}'
     body = await run_in_threadpool(lambda: f"{start}{between.join(results)}{end}}}".encode())
     return Response(body, media_type="application/json")

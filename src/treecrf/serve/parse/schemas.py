@@ -1,29 +1,17 @@
 """Requests and answers of `/api/parse` and `/api/models`, as OpenAPI describes them."""
 
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    GetCoreSchemaHandler,
-    model_validator,
-)
-from pydantic_core import CoreSchema
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 __all__ = [
     "LONGEST_RANKED",
-    "Best",
     "Error",
-    "Head",
     "Model",
     "Models",
     "ParseRequest",
     "ParseResponse",
-    "ParsedSentence",
-    "ParsedToken",
+    "Text",
     "encodable",
 ]
 
@@ -58,12 +46,8 @@ def _few_words(value: Any) -> Any:
 class _FailFast:
     """`pydantic.FailFast` for lists that are part of a union."""
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        schema = cast("dict[str, Any]", handler(source))
-        schema["fail_fast"] = True
-        return cast("CoreSchema", schema)
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
+        return {**handler(source), "fail_fast": True}
 
 
 Text = Annotated[str, AfterValidator(encodable)]
@@ -89,18 +73,14 @@ class ParseRequest(BaseModel):
         },
     )
 
-    model: Text | None = Field(
-        None, description="A name of `/api/models`; without it, the default."
-    )
+    model: Text | None = Field(None, description="A name of `/api/models`; else the default.")
     text: Text | None = Field(
         None,
         description="Raw text. A model without a segmenter takes it as a sentence a line with "
         "spaces between the words.",
     )
     tokens: Many[Many[str]] | None = Field(None, description="Sentences that are split into words.")
-    marginals: bool = Field(
-        False, description="Give the probability of every arc of each sentence."
-    )
+    marginals: bool = Field(False, description="Give the probability of every arc.")
     topk: int | None = Field(
         None,
         ge=1,

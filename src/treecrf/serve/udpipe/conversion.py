@@ -32,10 +32,9 @@ _FIRST_MARK, _LAST_MARK = 0x300, 0x1FFFF
 
 
 def read_input(data: str, format: str, *, trees: bool) -> list[Sentence]:
-    """The sentences of data in one of the input formats.
+    """The sentences of data in one of the input formats; without `trees`, heads need not make any.
 
-    CoNLL-U of version 1 is version 2 without spaces in words and without empty nodes. Without
-    `trees`, heads that make none are no error: for who gives the words others.
+    CoNLL-U of version 1 is version 2 without spaces in words and without empty nodes.
     """
     name = _known(format, INPUTS).partition("=")[0]
     if name == "conllu":
@@ -46,21 +45,15 @@ def read_input(data: str, format: str, *, trees: bool) -> list[Sentence]:
         except TreebankError as error:
             where = f"line {error.line}: " if error.line else ""
             raise ServeError(400, f"the data is not CoNLL-U: {where}{error.problem}") from None
-    if name == "horizontal":
-        return list(_horizontal(data))
-    return list(_vertical(data))
+    return list(_horizontal(data) if name == "horizontal" else _vertical(data))
 
 
 def _known(format: str, formats: Sequence[str]) -> str:
-    """The format; an error says what there is."""
-    if format in formats:
-        return format
-    is_input = formats is INPUTS
-    raise ServeError(
-        400,
-        f"there is no {'input' if is_input else 'output'} format {format[:100]!r}; there are "
-        f"{', '.join(formats)}{', and `tokenizer` for raw text' if is_input else ''}",
-    )
+    if format not in formats:
+        kind = "input" if formats is INPUTS else "output"
+        known = ", ".join(formats) + ", and `tokenizer` for raw text" * (formats is INPUTS)
+        raise ServeError(400, f"there is no {kind} format {format[:100]!r}; there are {known}")
+    return format
 
 
 def _horizontal(data: str) -> Iterator[Sentence]:
@@ -129,20 +122,20 @@ def join_sentences(
         before = len(tokens)
         for token in sentence.tokens:
             token.id += before
-            _move(token, start)
         for multiword in sentence.multiwords:
             multiword.first += before
             multiword.last += before
-            _move(multiword, start)
         tokens += sentence.tokens
         multiwords += sentence.multiwords
+    moved: list[Token | Multiword] = [*tokens, *multiwords]
+    for item in moved:
+        _move(item, start)
     comments = ["# newpar"] if new_paragraph else []
     comments.append("# text = " + joined_forms(tokens, multiwords))
     return Sentence.from_tokens(tokens, multiwords=multiwords, comments=comments)
 
 
 def _move(token: Token | Multiword, start: int) -> None:
-    """Count the offsets of a token from the start of the whole text."""
     if token.start is None or token.end is None:
         return
     old = f"TokenRange={token.start}:{token.end}"
@@ -175,9 +168,6 @@ def _composed_line(line: str) -> str:
 @cache
 def _marks() -> re.Pattern[str]:
     """Runs of characters that normalising puts in order."""
-    marks = filter(_is_mark, map(chr, range(_FIRST_MARK, _LAST_MARK + 1)))
+    characters = map(chr, range(_FIRST_MARK, _LAST_MARK + 1))
+    marks = [c for c in characters if unicodedata.combining(unicodedata.normalize("NFD", c)[0])]
     return re.compile(f"[{''.join(marks)}]+")
-
-
-def _is_mark(character: str) -> bool:
-    return unicodedata.combining(unicodedata.normalize("NFD", character)[0]) > 0

@@ -37,11 +37,9 @@ def _read(request: Request, query: str, body: bytes) -> dict[str, str]:
         elif name == "application/x-www-form-urlencoded":
             parameters |= _decoded_pairs(_text(body, "the form"), "the form")
         elif body:
-            raise ServeError(
-                400,
-                "send parameters as multipart/form-data or application/x-www-form-urlencoded, not "
-                f"as {kind[:100] or 'a body of no type'!r}",
-            )
+            known = "multipart/form-data or application/x-www-form-urlencoded"
+            given = repr(kind[:100] or "a body of no type")
+            raise ServeError(400, f"send parameters as {known}, not as {given}")
     return parameters
 
 
@@ -81,9 +79,8 @@ def _multipart(kind: str, body: bytes) -> dict[str, str]:
     found = {}
     for name, value in parts:
         key = _text(name, "the name of a part")
-        found[key] = _text(value, f"the part {key[:100]!r}")
-        if has_short_ends:
-            found[key] = found[key].replace("\r\n", "\n")
+        text = _text(value, f"the part {key[:100]!r}")
+        found[key] = text.replace("\r\n", "\n") if has_short_ends else text
     return found
 
 
@@ -95,6 +92,5 @@ def _text(content: bytes, what: str) -> str:
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise ServeError(
-            400, f"{what} is not UTF-8: {error.reason} at byte {error.start:,}"
-        ) from None
+        problem = f"{what} is not UTF-8: {error.reason} at byte {error.start:,}"
+        raise ServeError(400, problem) from None

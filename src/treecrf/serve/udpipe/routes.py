@@ -3,20 +3,20 @@
 import io
 import json
 from collections.abc import Collection, Iterator
+from functools import partial
+from itertools import accumulate, compress
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse, PlainTextResponse
 from pydantic import BaseModel
 from starlette.concurrency import run_in_threadpool
-from starlette.exceptions import HTTPException
 
 import treecrf
 from treecrf.parser.decoding.sentences import Analysis
-from treecrf.serve.checks import check_lengths, check_size
+from treecrf.serve.checks import check_lengths, check_page, check_size
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
-from treecrf.serve.origins import check_page
 from treecrf.serve.parse.routes import answer_json
 from treecrf.serve.queue.jobs import Job, Pieces, Task, counted_words
 from treecrf.serve.queue.scheduler import Batcher
@@ -94,8 +94,6 @@ def udpipe_routes(
         try:
             headers = check_page(request.headers, allowed_origins)
             answer = await _process(request, registry, limits)
-        except HTTPException as error:  # of the body
-            return PlainTextResponse(f"{error.detail}\n", error.status_code, headers)
         except ServeError as error:
             return _refused(error, headers)
         answer.headers.update(headers)
@@ -107,56 +105,39 @@ def udpipe_routes(
     ]
     forms = ("application/x-www-form-urlencoded", "multipart/form-data")
     body = {"required": True, "content": {form: {"schema": _FORM} for form in forms}}
-    for method in ("GET", "POST"):
-        routes.add_api_route(
-            "/models",
-            models,
-            methods=[method],
-            operation_id=f"{method.lower()}_models",
-            responses={403: _ERRORS[403]},
-        )
-        routes.add_api_route(
+    # Each method is described by itself, and has a name of its own.
+    for method, given in (("get", {"parameters": query}), ("post", {"requestBody": body})):
+        route = partial(routes.api_route, methods=[method.upper()])
+        route("/models", operation_id=f"{method}_models", responses={403: _ERRORS[403]})(models)
+        route(
             "/process",
-            process,
-            methods=[method],
-            operation_id=f"{method.lower()}_process",
+            operation_id=f"{method}_process",
             response_model=Processed,
             responses=_ERRORS,
-            openapi_extra={"parameters": query} if method == "GET" else {"requestBody": body},
-        )
+            openapi_extra=given,
+        )(process)
     return routes
 
 
 def _refused(error: ServeError, headers: dict[str, str]) -> Response:
-    status = 400 if error.status == 422 else error.status  # the one that clients expect
-    detail = error.detail.encode("utf-8", "replace")
-    return PlainTextResponse(detail + b"\n", status, headers | error.headers)
+    status = 400 if error.status_code == 422 else error.status_code  # the one that clients expect
+    return PlainTextResponse(f"{error.detail}\n", status, {**headers, **(error.headers or {})})
 
 
 def _components(batcher: Batcher) -> list[str]:
     parser = batcher.engine.parser
-    able = {
-        "tokenizer": parser.has_segmenter,
-        "tagger": parser.config.predict_upos,
-        "parser": True,
-    }
-    return [name for name, can in able.items() if can]
+    able = [parser.has_segmenter, parser.config.predict_upos, True]
+    return list(compress(["tokenizer", "tagger", "parser"], able))
 
 
 async def _process(request: Request, registry: Registry, limits: Limits) -> Response:
     parameters = await read_parameters(request)
     if "data" not in parameters:
         raise ServeError(400, "the parameter `data` is missing: it is the text to be processed")
-    batcher, job = await run_in_threadpool(_make_job, parameters, registry, limits)
+    batcher = registry.match(parameters.get("model", ""))
+    job = await run_in_threadpool(_Work(batcher, parameters, limits).job, parameters["data"])
     start, end = '"acknowledgements": [], "result": "', '"'
     return await answer_json(batcher, job, request, start=start, between="", end=end)
-
-
-def _make_job(
-    parameters: dict[str, str], registry: Registry, limits: Limits
-) -> tuple[Batcher, Job]:
-    batcher = registry.match(parameters.get("model", ""))
-    return batcher, _Work(batcher, parameters, limits).job(parameters["data"])
 
 
 class _Work:
@@ -180,7 +161,6 @@ class _Work:
         self.starts: list[int] = []  # of the lines, where each is a sentence
 
     def job(self, data: str) -> Job:
-        """The job, with what is given read and found to be of a size that is taken."""
         data = composed(data)
         if self.cuts:
             job = Job(texts=self._texts(data), plan=self.plan, render=self.render)
@@ -194,20 +174,14 @@ class _Work:
 
     def _texts(self, data: str) -> list[str]:
         if not self.batcher.engine.parser.has_segmenter:
-            raise ServeError(
-                400,
-                f"the model {self.batcher.name!r} has no tokenizer; send words, with `input` "
-                "horizontal, vertical or conllu",
-            )
+            hint = "send words, with `input` horizontal, vertical or conllu"
+            raise ServeError(400, f"the model {self.batcher.name!r} has no tokenizer; {hint}")
         texts = (list(io.StringIO(data)) or [""]) if self.by_line else [data]
-        place = 0
-        for text in texts:
-            self.starts.append(place)
-            place += len(text)
+        self.starts = list(accumulate(map(len, texts[:-1]), initial=0))
         return texts
 
     def plan(self, cut: Pieces) -> Iterator[Task | None]:
-        """The sentences as tasks, one by one: a long text is cut while it is parsed."""
+        """Tasks, one by one: a long text is cut while it is parsed."""
         words = number = 0
         for sentence in self._sentences(cut):
             if sentence is None:
@@ -238,7 +212,6 @@ class _Work:
                     yield None
 
     def _comment(self, sentence: Sentence, number: int) -> None:
-        """Add the comments that UDPipe gives to sentences it has cut."""
         at = next(i for i, c in enumerate(sentence.comments) if c.startswith("# text"))
         sentence.comments.insert(at, f"# sent_id = {number}")
         if number == 1:
@@ -262,7 +235,6 @@ class _Work:
 
 
 def _without_old_tags(sentence: Sentence) -> Sentence:
-    """A sentence with a new UPOS, without the LEMMA, XPOS and FEATS that went with the old one."""
     if all(set(sentence.column(name)) == {"_"} for name in ("lemma", "xpos", "feats")):
         return sentence
     sentence = sentence.copy()
@@ -272,7 +244,7 @@ def _without_old_tags(sentence: Sentence) -> Sentence:
 
 
 def _without(line: str, left_out: tuple[str, ...]) -> str:
-    """A line of CoNLL-U without the entries of MISC that begin like this."""
+    """A line of CoNLL-U without entries of MISC."""
     columns, tab, misc = line.rpartition("\t")
     if not tab or line.startswith("#"):
         return line
