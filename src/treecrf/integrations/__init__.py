@@ -1,3 +1,1 @@
 """The parser inside other tools; each module needs the extra of its name."""
-
-__all__: list[str] = []

@@ -43,18 +43,16 @@ def _chosen(library: FrameLibrary) -> FrameLibrary:
     for known in ("pandas", "polars"):
         if find_spec(known) is not None:
             return known
-    raise MissingExtraError(
-        "a data frame needs pandas or polars: pip install 'treecrf[pandas]' or 'treecrf[polars]'"
-    )
+    hint = "pip install 'treecrf[pandas]' or 'treecrf[polars]'"
+    raise MissingExtraError(f"a data frame needs pandas or polars: {hint}")
 
 
 def _columns(sentences: Iterable[Sentence]) -> dict[str, list[Any]]:
     columns: dict[str, list[Any]] = {name: [] for name in ("sentence", "sent_id", *COLUMNS, "prob")}
     for number, sentence in enumerate(sentences, 1):
         if not isinstance(sentence, Sentence):
-            raise TypeError(
-                f"a frame is of sentences, such as a parser gives, and not of {sentence!r:.60}"
-            )
+            known = "a frame is of sentences, such as a parser gives"
+            raise TypeError(f"{known}, and not of {sentence!r:.60}")
         words = len(sentence)
         columns["sentence"] += [number] * words
         columns["sent_id"] += [sentence.sent_id] * words

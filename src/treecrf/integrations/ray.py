@@ -5,7 +5,7 @@ import logging
 import os
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -43,9 +43,8 @@ class Pool:
     def __post_init__(self) -> None:
         gpus = self.gpus_per_worker
         if gpus is not None and not (0 <= gpus <= 1 or (gpus > 1 and float(gpus).is_integer())):
-            raise ParserError(
-                f"--gpus-per-worker {gpus:g}: workers share a GPU (0.5) or have whole ones (2)"
-            )
+            hint = "workers share a GPU (0.5) or have whole ones (2)"
+            raise ParserError(f"--gpus-per-worker {gpus:g}: {hint}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +86,8 @@ class Corpus:
             with _connected(pool):
                 yield from self._run(pool)
         except RayError as error:
-            raise ParserError(
-                f"Ray gave up: {_lines(error)[-1]}; the same command goes on with the files that "
-                "are left"
-            ) from None
+            hint = "the same command goes on with the files that are left"
+            raise ParserError(f"Ray gave up: {_lines(error)[-1]}; {hint}") from None
 
     def _run(self, pool: Pool) -> Iterator[ParsedShard]:
         resources: dict[str, float] = ray.cluster_resources()  # type: ignore[no-untyped-call]
@@ -101,16 +98,14 @@ class Corpus:
         nodes: list[dict[str, Any]] = ray.nodes()  # type: ignore[no-untyped-call]
         most = max(node["Resources"].get("GPU", 0) for node in nodes if node["Alive"])
         if gpus > most:
-            raise ParserError(
-                f"--gpus-per-worker {gpus:g}, and no machine of the Ray cluster has more than "
-                f"{most:g}; 0 has them parse on CPUs"
-            )
+            problem = f"no machine of the Ray cluster has more than {most:g}"
+            hint = "0 has them parse on CPUs"
+            raise ParserError(f"--gpus-per-worker {gpus:g}, and {problem}; {hint}")
         has = resources.get("GPU", 0) / gpus if gpus else resources.get("CPU", 1)
         workers = min(pool.concurrency or max(1, int(has)), len(self.left))
         # A block a file: a task is one file, which is tried again if its worker dies.
         files = ray.data.from_items(
-            [{"source": shard.source, "target": shard.target} for shard in self.left],
-            override_num_blocks=len(self.left),
+            [asdict(shard) for shard in self.left], override_num_blocks=len(self.left)
         )
         files.context.enable_progress_bars = False  # progress is the command's to show
         files.context.print_on_execution_start = False
@@ -124,38 +119,29 @@ class Corpus:
             },
             batch_size=1,
             compute=ActorPoolStrategy(
-                min_size=1,
-                max_size=workers,
-                initial_size=workers,
-                max_tasks_in_flight_per_actor=2,
+                min_size=1, max_size=workers, initial_size=workers, max_tasks_in_flight_per_actor=2
             ),
             num_cpus=1,
             num_gpus=gpus,
         )
         for row in parsed.iter_rows():
-            yield ParsedShard(row["source"], row["sentences"], row["problem"])
+            yield ParsedShard(**row)
 
 
 class _Worker:
-    """A parser in a process of its own."""
-
     def __init__(self, *, model: str, device: str, options: FileOptions, format: str) -> None:
         self.parser = load(model, device=device)
         self.options = options
         self.write = write_json if format == "json" else write_conllu
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
-        """Parse the files of a batch; what is wrong with one is told, and is no reason to die."""
-        results: dict[str, list[Any]] = {"source": [], "sentences": [], "problem": []}
-        for source, target in zip(batch["source"], batch["target"], strict=True):
-            sentences, problem = self._parse(Shard(str(source), str(target)))
-            results["source"].append(str(source))
-            results["sentences"].append(sentences)
-            results["problem"].append(problem)
-        return results
+        """Parse the file of a batch; what is wrong with it is told, and is no reason to die."""
+        shard = Shard(str(batch["source"][0]), str(batch["target"][0]))
+        sentences, problem = self._parse(shard)
+        return {"source": [shard.source], "sentences": [sentences], "problem": [problem]}
 
     def _parse(self, shard: Shard) -> tuple[int, str]:
-        if shard.deaths >= _DEATHS:
+        if len(shard.marks) >= _DEATHS:
             shard.clean_up()
             return 0, f"{shard.source}: {_DEATHS} workers died over it; is there memory enough?"
         count = 0
@@ -182,22 +168,18 @@ def _connected(pool: Pool) -> Iterator[None]:
     """In the cluster at the address, or in one that is started here; where Ray is, as it is."""
     if ray.is_initialized():
         if pool.address is not None:
-            raise ParserError(
-                f"Ray is connected to a cluster already: leave out the address {pool.address!r}, "
-                "or call ray.shutdown() first"
-            )
+            hint = f"leave out the address {pool.address!r}, or call ray.shutdown() first"
+            raise ParserError(f"Ray is connected to a cluster already: {hint}")
         yield
         return
     try:
         _start(pool)
     except Exception as error:  # some of Ray's have no class of their own
-        problem = f"Ray cannot be started on this machine: {_lines(error)[0]}"
-        if pool.address is not None:
-            problem = (
-                f"no Ray cluster at {pool.address!r}: {_lines(error)[0]}; without --address one is "
-                "started on this machine"
-            )
-        raise ParserError(problem) from None
+        reason = _lines(error)[0]
+        if pool.address is None:
+            raise ParserError(f"Ray cannot be started on this machine: {reason}") from None
+        hint = "without --address one is started on this machine"
+        raise ParserError(f"no Ray cluster at {pool.address!r}: {reason}; {hint}") from None
     log = logging.getLogger("ray.data")
     level = log.level
     log.setLevel(logging.ERROR)
@@ -209,17 +191,15 @@ def _connected(pool: Pool) -> Iterator[None]:
 
 
 def _start(pool: Pool) -> None:
-    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if pool.address is None:
+        cores = max(usable_cores(), pool.concurrency or 1)
+        options |= {"num_cpus": cores, "include_dashboard": False}
     with _environment(), _silence():
-        if pool.address is not None:
-            ray.init(address=pool.address, **quiet)
-        else:
-            cores = max(usable_cores(), pool.concurrency or 1)
-            ray.init(address="local", num_cpus=cores, include_dashboard=False, **quiet)
+        ray.init(address=pool.address or "local", **options)
 
 
 def _lines(error: Exception) -> list[str]:
-    """What an error says; its name where it says nothing."""
     return str(error).strip().splitlines() or [type(error).__name__]
 
 
@@ -239,7 +219,7 @@ def _environment() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Nothing on standard error: compiled code writes there how much it is going to write there."""
+    """Nothing on standard error, where compiled code writes before it can be told not to."""
     if sys.stderr is None:
         yield
         return

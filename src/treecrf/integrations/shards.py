@@ -39,9 +39,9 @@ class Shard:
             return False
 
     @property
-    def deaths(self) -> int:
-        """How many workers have died over it: each has left the mark of its attempt."""
-        return len(self._marks())
+    def marks(self) -> list[Path]:
+        """Marks of attempts: those of workers that died over it, and the one under way."""
+        return all_beside(Path(self.target), _ATTEMPT)
 
     @contextlib.contextmanager
     def attempt(self) -> Iterator[None]:
@@ -55,19 +55,15 @@ class Shard:
 
     def clean_up(self) -> None:
         """Remove what killed workers have left of it."""
-        for path in self._marks():
+        for path in self.marks:
             path.unlink(missing_ok=True)
         remove_temporary(Path(self.target))
-
-    def _marks(self) -> list[Path]:
-        return all_beside(Path(self.target), _ATTEMPT)
 
 
 def find_shards(patterns: Sequence[str], output: Path, *, format: ShardFormat) -> list[Shard]:
     """The files that patterns match, `**` for folders of any depth, in the order of their names.
 
-    In the output they lie as they do below what is fixed of their pattern. Paths are absolute:
-    another machine is in another folder.
+    In the output they lie as below the fixed part of their pattern. Paths are absolute.
     """
     shards: dict[str, Shard] = {}
     for pattern in patterns:
@@ -113,24 +109,16 @@ def claim_folder(output: Path, model: Path, *, options: FileOptions, format: Sha
     output.mkdir(parents=True, exist_ok=True)
     claim = output / _CLAIM
     if claim.exists():
-        try:
-            same = json.loads(claim.read_bytes()) == made
-        except ValueError:
-            same = False
-        if not same:
-            raise ParserError(
-                f"{output}: what is there was parsed by another model or with other options; name "
-                f"another folder, or remove it"
-            )
-        return
+        with contextlib.suppress(ValueError):
+            if json.loads(claim.read_bytes()) == made:
+                return
+        problem = "what is there was parsed by another model or with other options"
+        raise ParserError(f"{output}: {problem}; name another folder, or remove it")
     replace_file(claim, json.dumps(made).encode())
 
 
 def unfinished(shards: Sequence[Shard]) -> list[Shard]:
-    """Those that are still to do, the largest first, so that no worker is left with it at the end.
-
-    What killed workers have left of them is removed. A folder is for one run at a time.
-    """
+    """The shards still to do, the largest first, without what killed workers have left of them."""
     left = [shard for shard in shards if not shard.done]
     for shard in left:
         Path(shard.target).parent.mkdir(parents=True, exist_ok=True)

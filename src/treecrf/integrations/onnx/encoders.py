@@ -1,7 +1,6 @@
 """Encoders as parts of an ONNX graph: LSTMs over padded tokens, and BERT."""
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -18,7 +17,7 @@ __all__ = ["add_bert", "add_bilstm", "add_char_lstm"]
 
 def add_char_lstm(graph: Graph, module: CharLSTM, characters: Value, lengths: Value) -> Value:
     """Vectors `[form, feature]` of forms, given `characters [form, character]`, padded."""
-    embedded = _gather(graph, module.embedding, graph.transpose(characters, 1, 0))
+    embedded = graph.gather(module.embedding.weight, graph.transpose(characters, 1, 0))
     _, last = _add_lstm(graph, module.lstm, embedded, lengths)
     return graph.reshape(graph.transpose(last, 1, 0, 2), 0, -1)
 
@@ -41,15 +40,10 @@ def _add_lstm(graph: Graph, layer: nn.LSTM, steps: Value, lengths: Value) -> tup
         for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
     ]
     inputs, recurrent, *biases = (torch.stack(pair) for pair in by_direction)
+    given = map(graph.weight, (inputs, recurrent, torch.cat(biases, 1)))
+    attributes = {"direction": "bidirectional", "hidden_size": layer.hidden_size}
     states, last, _ = graph.add_many(
-        "LSTM",
-        steps,
-        graph.weight(inputs),
-        graph.weight(recurrent),
-        graph.weight(torch.cat(biases, 1)),
-        lengths,
-        outputs=3,
-        attributes={"direction": "bidirectional", "hidden_size": layer.hidden_size},
+        "LSTM", steps, *given, lengths, outputs=3, attributes=attributes
     )
     return states, last
 
@@ -64,20 +58,21 @@ def add_bert(
     graph: Graph, module: BertEncoder, mix: LayerMix, pieces: Value, lengths: Value
 ) -> Value:
     """Mixed states `[window, piece, feature]` of pieces, padded beyond `lengths`."""
-    width = graph.size(pieces, 1)
-    positions = graph.add(
-        "Slice", graph.weight(module.positions.weight), graph.integers(0), width, graph.integers(0)
-    )
-    embedded = graph.add("Add", _gather(graph, module.pieces, pieces), positions)
+    width, zero = graph.size(pieces, 1), graph.integers(0)
+    positions = graph.add("Slice", graph.weight(module.positions.weight), zero, width, zero)
+    embedded = graph.add("Add", graph.gather(module.pieces.weight, pieces), positions)
     states = [_norm(graph, module.norm, embedded)]
-    scalar = graph.add("Squeeze", width, graph.integers(0))
     counts = graph.add("Unsqueeze", lengths, graph.integers(1, 2, 3))
-    seen = graph.before(counts, scalar)  # [window, 1, 1, piece]
+    seen = graph.before(counts, width)  # [window, 1, 1, piece]
     mask = graph.add("Where", seen, graph.number(0.0), graph.number(-math.inf))
     for layer in module.layers:
         assert isinstance(layer, BertLayer)
         states.append(_add_bert_layer(graph, layer, states[-1], mask))
-    return _mixed(graph, mix, states)
+    mixed = states[-len(mix.weights) :]
+    shares = (mix.scale * mix.shares(len(mixed))).tolist()
+    numbers = map(graph.number, shares)
+    parts = [graph.add("Mul", *pair) for pair in zip(mixed, numbers, strict=True)]
+    return parts[0] if len(parts) == 1 else graph.add("Sum", *parts)
 
 
 def _add_bert_layer(graph: Graph, layer: BertLayer, states: Value, mask: Value) -> Value:
@@ -97,20 +92,6 @@ def _add_bert_layer(graph: Graph, layer: BertLayer, states: Value, mask: Value) 
     expanded = graph.add("Gelu", _linear(graph, layer.expand, states))
     contracted = _linear(graph, layer.contract, expanded)
     return _norm(graph, layer.norm, graph.add("Add", states, contracted))
-
-
-def _mixed(graph: Graph, mix: LayerMix, states: Sequence[Value]) -> Value:
-    last = states[-len(mix.weights) :]
-    shares = (mix.scale * mix.shares(len(last))).tolist()
-    parts = [
-        graph.add("Mul", state, graph.number(share))
-        for state, share in zip(last, shares, strict=True)
-    ]
-    return parts[0] if len(parts) == 1 else graph.add("Sum", *parts)
-
-
-def _gather(graph: Graph, embedding: nn.Embedding, numbers: Value) -> Value:
-    return graph.add("Gather", graph.weight(embedding.weight), numbers)
 
 
 def _linear(graph: Graph, layer: nn.Linear, value: Value) -> Value:

@@ -45,10 +45,8 @@ def export_onnx(
     batch = make_batch(encoded, np.arange(len(sentences)))
     difference = largest_difference(parser.scorer, GraphScorer(data, name=str(path)), batch)
     if not difference < TOLERANCE:
-        raise ParserError(
-            f"the scores of the graph differ from torch's by {difference:.1e}, which is more than "
-            f"{TOLERANCE:.0e}: nothing is written"
-        )
+        problem = f"the scores of the graph differ from torch's by {difference:.1e}"
+        raise ParserError(f"{problem}, which is more than {TOLERANCE:.0e}: nothing is written")
     replace_file(path, data)
     return path, difference
 

@@ -19,7 +19,6 @@ Value = str
 
 _OPSET = 20  # the first that has Gelu
 _FORMAT = 10  # version of the file that goes with that opset, for older runtimes
-_PRODUCER = "treecrf"
 
 
 class Graph:
@@ -76,12 +75,15 @@ class Graph:
         if all(isinstance(size, int) for size in sizes):
             return self.add("Reshape", value, self.integers(*map(int, sizes)))
         parts = [self.integers(size) if isinstance(size, int) else size for size in sizes]
-        shape = self.add("Concat", *parts, attributes={"axis": 0})
-        return self.add("Reshape", value, shape)
+        return self.add("Reshape", value, self.add("Concat", *parts, attributes={"axis": 0}))
 
     def transpose(self, value: Value, *order: int) -> Value:
         """Reorder the dimensions."""
         return self.add("Transpose", value, attributes={"perm": order})
+
+    def gather(self, table: torch.Tensor, rows: Value) -> Value:
+        """Rows of a constant table, such as an embedding."""
+        return self.add("Gather", self.weight(table), rows)
 
     def linear(self, value: Value, weight: torch.Tensor, bias: torch.Tensor | None) -> Value:
         """`value @ weight + bias`, with the weight `[input, output]`."""
@@ -94,9 +96,10 @@ class Graph:
         return self.add("Cast", value, attributes={"to": kinds[kind]})
 
     def before(self, counts: Value, width: Value) -> Value:
-        """Mask `[..., width]` of the places before `counts [..., 1]`; the width is a scalar."""
+        """Mask `[..., width]` of the places before `counts [..., 1]`; `width` is a list of one."""
         zero, one = self.weight(np.array(0)), self.weight(np.array(1))
-        return self.add("Less", self.add("Range", zero, width, one), counts)
+        scalar = self.add("Squeeze", width, self.integers(0))
+        return self.add("Less", self.add("Range", zero, scalar, one), counts)
 
     def size(self, value: Value, dimension: int) -> Value:
         """Size of a dimension, as a list of one."""
@@ -104,13 +107,10 @@ class Graph:
 
     def finish(self, properties: Mapping[str, str]) -> ModelProto:
         """Make a model of the graph and check it."""
-        graph = helper.make_graph(
-            self._nodes, "scorer", self._inputs, self._outputs, initializer=self._weights
-        )
-        opset = helper.make_opsetid("", _OPSET)
-        model = helper.make_model(
-            graph, producer_name=_PRODUCER, opset_imports=[opset], ir_version=_FORMAT
-        )
+        ends = self._inputs, self._outputs
+        graph = helper.make_graph(self._nodes, "scorer", *ends, initializer=self._weights)
+        versions = {"opset_imports": [helper.make_opsetid("", _OPSET)], "ir_version": _FORMAT}
+        model = helper.make_model(graph, producer_name="treecrf", **versions)
         helper.set_model_props(model, dict(properties))
         checker.check_model(model)
         return model

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-import torch
 from torch import Tensor
 
 from treecrf.integrations.onnx.encoders import add_bert, add_bilstm, add_char_lstm
@@ -19,12 +18,11 @@ __all__ = ["scorer_graph"]
 
 
 def scorer_graph(scorer: Scorer, properties: dict[str, str]) -> "ModelProto":
-    """Make the graph of a scorer; `properties` become its metadata.
+    """Make the graph of a scorer, for the inputs of `graph_inputs`; `properties` are its metadata.
 
-    Its inputs are those of `inputs.graph_inputs`. Its outputs are `arc_scores [batch, dependent,
-    head]`, `label_scores [batch, dependent, head, label]` and, if the model has them,
-    `sibling_scores [batch, dependent, head, sibling]` and `tag_scores [batch, token, tag]`. Cells
-    of padding are arbitrary.
+    Its outputs are `arc_scores [batch, dependent, head]`, `label_scores [batch, dependent, head,
+    label]` and, if the model has them, `sibling_scores [batch, dependent, head, sibling]` and
+    `tag_scores [batch, token, tag]`. Cells of padding are arbitrary.
     """
     graph = Graph()
     lengths = graph.input("lengths", ["batch"])
@@ -56,12 +54,10 @@ def scorer_graph(scorer: Scorer, properties: dict[str, str]) -> "ModelProto":
 
 def _add_words(graph: Graph, reader: WordReader, tokens: Value) -> Value:
     grid = ["batch", "token"]
-    words = graph.add(
-        "Gather", graph.weight(reader.words.trained.weight), graph.input("words", grid)
-    )
+    words = graph.gather(reader.words.trained.weight, graph.input("words", grid))
     projection, vectors = reader.words.projection, reader.words.vectors
     if projection is not None and vectors is not None:
-        rows = graph.add("Gather", graph.weight(vectors), graph.input("vectors", grid))
+        rows = graph.gather(vectors, graph.input("vectors", grid))
         projected = graph.linear(graph.cast(rows, "float"), projection.weight.t(), None)
         words = graph.add("Add", words, projected)
     counts = graph.cast(graph.input("character_counts", ["form"]), "int32")
@@ -69,18 +65,15 @@ def _add_words(graph: Graph, reader: WordReader, tokens: Value) -> Value:
     forms = add_char_lstm(graph, reader.characters, characters, counts)
     inputs = [words, graph.add("Gather", forms, graph.input("forms", grid))]
     if reader.tags is not None:
-        tags = graph.weight(reader.tags.weight)
-        inputs.append(graph.add("Gather", tags, graph.input("tags", grid)))
+        inputs.append(graph.gather(reader.tags.weight, graph.input("tags", grid)))
     read = graph.add("Concat", *inputs, attributes={"axis": 2})
     return add_bilstm(graph, reader.bilstm, read, tokens)
 
 
 def _add_pieces(graph: Graph, reader: PieceReader, tokens: Value) -> Value:
     if not isinstance(reader.transformer, BertEncoder):
-        raise ParserError(
-            "only encoders in the shape of BERT, and BiLSTMs, can be made ONNX graphs; this model "
-            "has another encoder"
-        )
+        known = "only encoders in the shape of BERT, and BiLSTMs, can be made ONNX graphs"
+        raise ParserError(f"{known}; this model has another encoder")
     pieces = graph.input("windows", ["window", "piece"])
     counts = graph.input("window_lengths", ["window"])
     states = add_bert(graph, reader.transformer, reader.mix, pieces, counts)
@@ -89,16 +82,14 @@ def _add_pieces(graph: Graph, reader: PieceReader, tokens: Value) -> Value:
     given = graph.input("token_piece_counts", ["batch", "token"])
     flat = graph.reshape(states, -1, reader.transformer.pieces.embedding_dim)
     gathered = graph.add("Gather", flat, places)  # [batch, token, of_token, feature]
-    most = graph.add("Squeeze", graph.size(places, 2), graph.integers(0))
     counted = graph.add("Unsqueeze", given, graph.integers(2, 3))
-    inside = graph.cast(graph.before(counted, most), "float")  # [batch, token, 1, of_token]
+    # [batch, token, 1, of_token]
+    inside = graph.cast(graph.before(counted, graph.size(places, 2)), "float")
     at_least = graph.add("Max", counted, graph.integers(1))
     shares = graph.add("Div", inside, graph.cast(at_least, "float"))
     read = graph.add("Squeeze", graph.add("MatMul", shares, gathered), graph.integers(2))
     if reader.tags is not None:
-        tags = graph.add(
-            "Gather", graph.weight(reader.tags.weight), graph.input("tags", ["batch", "token"])
-        )
+        tags = graph.gather(reader.tags.weight, graph.input("tags", ["batch", "token"]))
         read = graph.add("Concat", read, tags, attributes={"axis": 2})
     return read if reader.bilstm is None else add_bilstm(graph, reader.bilstm, read, tokens)
 
@@ -134,14 +125,12 @@ def _add_siblings(graph: Graph, weight: Tensor, roles: dict[str, Value], width: 
     size = weight.shape[1]
     form = graph.linear(roles["pair_head"], weight.flatten(1), None)
     form = graph.reshape(form, 0, 0, size, size)  # [batch, head, sibling, dependent]
-    siblings = graph.add("Unsqueeze", _with_one(graph, roles["pair_sibling"]), graph.integers(1))
+    siblings, dependents = (
+        graph.add("Pad", roles[role], graph.integers(0, 0, 0, 0, 0, 1), graph.number(1.0))
+        for role in ("pair_sibling", "pair_dependent")
+    )  # each with a 1 at the end
+    siblings = graph.add("Unsqueeze", siblings, graph.integers(1))
     pairs = graph.add("MatMul", siblings, form)  # [batch, head, sibling, dependent feature]
     pairs = graph.transpose(graph.reshape(pairs, 0, -1, size), 0, 2, 1)
-    scores = graph.add("MatMul", _with_one(graph, roles["pair_dependent"]), pairs)
+    scores = graph.add("MatMul", dependents, pairs)
     return graph.reshape(scores, 0, 0, width, width)
-
-
-def _with_one(graph: Graph, vectors: Value) -> Value:
-    """Append a 1 to each vector."""
-    one = graph.weight(torch.ones(()))
-    return graph.add("Pad", vectors, graph.integers(0, 0, 0, 0, 0, 1), one)

@@ -49,11 +49,9 @@ def load_onnx(
 
 
 def _missing(folder: Path, graph: str | Path | None) -> str:
-    """Error message for a missing graph: the command that writes it."""
     bundled = folder.is_relative_to(BUNDLED)
-    command = "treecrf export"
-    if not bundled or folder.name != DEFAULT:
-        command += f" --model {folder.name if bundled else folder}"
+    model = folder.name if bundled else folder
+    command = "treecrf export" if model == DEFAULT else f"treecrf export --model {model}"
     if graph is not None:
         return f"{graph}: no such file: {command} --onnx {graph} writes it"
     if bundled:
@@ -68,10 +66,9 @@ class GraphScorer:
         options = onnxruntime.SessionOptions()
         # One core a batch: the parser computes several batches in parallel.
         options.intra_op_num_threads = 1
+        cpu = ["CPUExecutionProvider"]
         try:
-            self.session: Any = onnxruntime.InferenceSession(
-                graph, options, providers=["CPUExecutionProvider"]
-            )
+            self.session: Any = onnxruntime.InferenceSession(graph, options, providers=cpu)
         except Exception as error:  # several unrelated classes
             reason = str(error).splitlines()[0]
             raise ParserError(f"{name}: not a graph that can be run: {reason}") from None
@@ -88,7 +85,6 @@ class GraphScorer:
         return "sibling_scores" in self.outputs or None
 
     def __call__(self, batch: Batch) -> Roles:
-        """All scores of a batch, by name."""
         if self.sibling_scores and batch.grid[1] ** 3 > FACTORED_CELLS:
             raise _too_long(batch)
         inputs = graph_inputs(batch)
@@ -122,10 +118,8 @@ class GraphScorer:
 
 
 def _too_long(batch: Batch) -> ParserError:
-    return ParserError(
-        f"a sentence of {batch.grid[1] - 1} words is too long for a graph of the second order: "
-        "parse it with torch (without --runtime onnx)"
-    )
+    problem = f"a sentence of {batch.grid[1] - 1} words is too long for a graph of the second order"
+    return ParserError(f"{problem}: parse it with torch (without --runtime onnx)")
 
 
 def graph_inputs(batch: Batch) -> dict[str, Array]:

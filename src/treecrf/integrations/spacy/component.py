@@ -66,8 +66,7 @@ def make_treecrf(
 class TreeCRFComponent:
     """Parses Docs with the model of a folder; without one, with the English model of treecrf.
 
-    The model is loaded when it is first needed: a pipeline that is loaded from disk has a model of
-    its own, and the folder that it was made from may be gone.
+    The model is loaded when first needed: a pipeline that is loaded from disk has one of its own.
     """
 
     def __init__(
@@ -78,10 +77,8 @@ class TreeCRFComponent:
         device: str = "auto",
         decoder: Decoder | None = None,
     ) -> None:
-        self.model = model
-        self.name = name
-        self.device = device
-        self.decoder = decoder
+        self.model, self.name = model, name
+        self.device, self.decoder = device, decoder
         self._parser: Parser | None = None
         self._carried = False  # whether the model came with the pipeline, not by its name
         if not Token.has_extension(_PROB):
@@ -131,10 +128,8 @@ class TreeCRFComponent:
                 deps[sentence.spaces[sentence.start]] = _ROOT
                 continue
             root = places[tree.heads.index(0)]
-            probs = tree.probs or []
-            for place, head, deprel, prob in zip(
-                places, tree.heads, tree.deprels, probs, strict=True
-            ):
+            words = zip(places, tree.heads, tree.deprels, tree.probs or [], strict=True)
+            for place, head, deprel, prob in words:
                 # spaCy has one root a sentence: those after the first hang on it.
                 heads[place] = places[head - 1] if head else root
                 deps[place] = _ROOT if place == root else deprel
@@ -145,8 +140,7 @@ class TreeCRFComponent:
         numbers = np.array([doc.vocab.strings.add(dep) for dep in deps], np.uint64)
         # Sentences start where trees do.
         relative = (heads - np.arange(len(doc))).astype(np.uint64)
-        columns: Any = np.stack((relative, numbers), 1)
-        doc.from_array([HEAD, DEP], columns)
+        doc.from_array([HEAD, DEP], cast(Any, np.stack((relative, numbers), 1)))
         doc.noun_chunks_iterator = noun_chunks  # type: ignore[attr-defined]
 
     def to_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> None:
@@ -169,8 +163,7 @@ class TreeCRFComponent:
             self.parser.save(folder)
             files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
             content = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
-        packed: bytes = srsly.msgpack_dumps(content)
-        return packed
+        return cast(bytes, srsly.msgpack_dumps(content))
 
     def from_bytes(self, data: bytes, *, exclude: Iterable[str] = ()) -> "TreeCRFComponent":
         """Take the model of these files; where there are none, that of the configuration stays."""

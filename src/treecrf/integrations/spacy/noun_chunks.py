@@ -29,10 +29,8 @@ def noun_chunks(doclike: Doc | Span) -> Iterator[tuple[int, int, int]]:
     doc = doclike.doc
     for attribute, what in (("DEP", "a parse"), ("POS", "universal tags")):
         if not doc.has_annotation(attribute):
-            raise ValueError(
-                f"noun_chunks need {what}, and the Doc has none: add a component that sets "
-                f"token.{attribute.lower()}"
-            )
+            hint = f"add a component that sets token.{attribute.lower()}"
+            raise ValueError(f"noun_chunks need {what}, and the Doc has none: {hint}")
     label = doc.vocab.strings.add("NP")
     last = -1
     for word in doclike:

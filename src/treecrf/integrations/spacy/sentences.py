@@ -39,10 +39,9 @@ def set_sentence_starts(docs: Sequence[Doc], parser: "Parser") -> None:
     if not bare:
         return
     if not parser.has_segmenter:
-        raise ParserError(
-            "the Doc has no sentences and this model has no segmenter to find them: add what does "
-            "before it, such as nlp.add_pipe('sentencizer', before='treecrf')"
-        )
+        problem = "the Doc has no sentences and this model has no segmenter to find them"
+        hint = "add what does before it, such as nlp.add_pipe('sentencizer', before='treecrf')"
+        raise ParserError(f"{problem}: {hint}")
     found = parser.segmenter.segment_texts([doc.text for doc in bare])
     for doc, sentences in zip(bare, found, strict=True):
         starts = [token.idx for token in doc]
@@ -55,9 +54,8 @@ def sentences_of(doc: Doc, tags: Tags) -> list[SpacySentence]:
     """The sentences of a Doc whose starts are set, with the tags that the model reads."""
     attribute = {"none": "", "upos": "POS", "xpos": "TAG"}[tags]
     if attribute and not doc.has_annotation(attribute):
-        raise ParserError(
-            f"this model reads tags ({tags}) and the Doc has none: add a tagger before it"
-        )
+        problem = f"this model reads tags ({tags}) and the Doc has none"
+        raise ParserError(f"{problem}: add a tagger before it")
     starts = [token.i for token in doc if token.i == 0 or token.is_sent_start]
     ends = [*starts[1:], len(doc)]
     return [_sentence(doc, *ends_of, tags) for ends_of in zip(starts, ends, strict=True)]
@@ -72,13 +70,11 @@ def _sentence(doc: Doc, start: int, end: int, tags: Tags) -> SpacySentence:
             spaces[place] = word
         else:
             word = place
-    if not places:
-        return SpacySentence(start, None, places, spaces)
-    forms = [doc[place].text for place in places]
-    if tags == "none":
-        return SpacySentence(start, Sentence(forms), places, spaces)
-    tokens = [
-        Token(number, form, upos=doc[place].pos_ or "_", xpos=doc[place].tag_ or "_")
-        for number, (form, place) in enumerate(zip(forms, places, strict=True), 1)
-    ]
-    return SpacySentence(start, Sentence.from_tokens(tokens), places, spaces)
+    sentence = None
+    if places and tags == "none":
+        sentence = Sentence([doc[place].text for place in places])
+    elif places:
+        words = enumerate((doc[place] for place in places), 1)
+        tokens = [Token(n, w.text, upos=w.pos_ or "_", xpos=w.tag_ or "_") for n, w in words]
+        sentence = Sentence.from_tokens(tokens)
+    return SpacySentence(start, sentence, places, spaces)
