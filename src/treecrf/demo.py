@@ -1,8 +1,7 @@
 """A made-up treebank: English-like sentences with their trees, to train and test parsers on.
 
-What hangs on what is for a parser to learn: "with a telescope" is on the verb, "with a beard" on
-the noun; "who" belongs to the nearest person, "that" to the nearest thing. Some words are made up,
-so that held-out sentences have words that training has not.
+A parser has to learn attachment: "with a telescope" is on the verb, "with a beard" on the noun.
+Some words are made up, so that held-out sentences have words that training has not.
 """
 
 import random
@@ -206,8 +205,7 @@ class _Draw:
 def generate_treebank(count: int, *, seed: int = 1, crossing: float = 0.0) -> Iterator[Sentence]:
     """Generate sentences, of which about the share `crossing` has arcs that cross.
 
-    A sentence depends on the seed and its number alone: a longer treebank begins with the shorter
-    one, and what does not cross is the same for every share.
+    A sentence depends on the seed and its number alone: a longer treebank begins with the shorter.
     """
     if count < 0:
         raise TreebankError(f"the number of sentences is at least 0, not {count}")
@@ -229,20 +227,12 @@ def _sentence(words: list[_Word], name: str) -> Sentence:
     words[0].form = words[0].form[0].upper() + words[0].form[1:]
     places = {word: place for place, word in enumerate(words, 1)}
     glued = {word for word, following in pairwise(words) if following.xpos in (".", ",", "POS")}
-    tokens = [
-        Token(
-            place,
-            word.form,
-            word.lemma,
-            word.upos,
-            word.xpos,
-            word.feats,
-            head=places[word.head] if word.head else 0,
-            deprel=word.deprel,
-            misc="SpaceAfter=No" if word in glued else "_",
-        )
-        for word, place in places.items()
-    ]
+    tokens = []
+    for word, place in places.items():
+        columns = place, word.form, word.lemma, word.upos, word.xpos, word.feats
+        head = places[word.head] if word.head else 0
+        misc = "SpaceAfter=No" if word in glued else "_"
+        tokens.append(Token(*columns, head=head, deprel=word.deprel, misc=misc))
     sentence = Sentence.from_tokens(tokens)
     sentence.comments = [f"# sent_id = {name}", f"# text = {sentence.text}"]
     return sentence

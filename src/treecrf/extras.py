@@ -22,9 +22,8 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] == "treecrf":  # that is a bug of ours
             raise
-        raise MissingExtraError(
-            f"{what} needs {error.name}: pip install 'treecrf[{extra}]'", name=error.name
-        ) from None
+        hint = f"pip install 'treecrf[{extra}]'"
+        raise MissingExtraError(f"{what} needs {error.name}: {hint}", name=error.name) from None
 
 
 def installed_packages() -> dict[str, tuple[str | None, str | None]]:

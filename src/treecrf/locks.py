@@ -31,8 +31,7 @@ class LockedError(RuntimeError):
 class FileLock:
     """A lock of the operating system on a file, from when it is made until `release`.
 
-    The file and the one beside it that names the process are removed at the end. After a kill they
-    stay, unlocked, until the next process takes the lock.
+    Its two files are removed at the end; after a kill they stay, unlocked.
     """
 
     def __init__(self, path: Path) -> None:
@@ -96,16 +95,13 @@ _held = _Held()
 def locked_folder(folder: Path) -> Iterator[None]:
     """A model folder, made where there is none, that no other process or thread locks meanwhile.
 
-    The thread that has the lock may take it again, unless it is another folder by now. A folder
-    that was made and is still empty at the end is removed.
+    The thread that has the lock may take it again. A new folder that stays empty is removed.
     """
     real = os.path.realpath(folder)
     if (own := _held.folders.get(real)) is not None:
         if not own.in_place:
-            raise LockedError(
-                "it was removed or replaced while a model was written to it; nothing more is "
-                "written"
-            )
+            problem = "it was removed or replaced while a model was written to it"
+            raise LockedError(f"{problem}; nothing more is written")
         yield
         return
     made = [path for path in (Path(real), *Path(real).parents) if not path.exists()]
@@ -128,7 +124,5 @@ def _lock_of(folder: Path) -> FileLock:
     try:
         return FileLock(folder / _FOLDER_LOCK)
     except LockedError as error:
-        raise LockedError(
-            f"a model is being written here already ({error}); wait until that has ended, or "
-            "choose another folder"
-        ) from None
+        hint = "wait until that has ended, or choose another folder"
+        raise LockedError(f"a model is being written here already ({error}); {hint}") from None

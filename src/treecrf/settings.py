@@ -46,10 +46,7 @@ class Settings:
 
     @classmethod
     def checked(cls, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """The same settings, each found to be one by itself; an error suggests the nearest name.
-
-        Whether they go together is checked where they are put together.
-        """
+        """The settings, each valid by itself; an error for an unknown name suggests the nearest."""
         known = {item.name: item for item in fields(cls)}  # type: ignore[arg-type]
         for key in changes:
             if key not in known:
@@ -63,12 +60,8 @@ class Settings:
         """Settings from a file, which an older version may have written."""
         return {cls.renamed.get(name, name): value for name, value in settings.items()}
 
-    def updated(self, settings: Iterable[str]) -> Self:
-        """A copy with settings given as `key=value`."""
-        return self.changed(self.parsed(settings))
-
     def changed(self, changes: Mapping[str, Any]) -> Self:
-        """A copy with these settings; an unknown name is an error that suggests the nearest."""
+        """A copy with these settings."""
         return replace(self, **self.checked(changes))  # type: ignore[type-var]
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,7 +78,6 @@ class Settings:
 
     @classmethod
     def _checked(cls, item: Any, value: Any) -> Any:
-        """The value of a setting, or an error that says what it may be."""
         kind: Any = item.type
         if get_origin(kind) is Literal:
             if value not in get_args(kind):

@@ -61,8 +61,8 @@ class StorageError(ValueError):
 def open_replacing(target: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     """A file to write; the path has its old content until the block ends without an error.
 
-    The temporary file is never open to more people than the file that it replaces. Errors name
-    `target`. A link stays a link; a device or a pipe is written to as it is.
+    No more people may read the temporary file than the one that it replaces. A link stays a link; a
+    device or a pipe is written to as it is.
     """
     name = os.fspath(target)
     if not _is_replaceable(name):
@@ -100,11 +100,10 @@ def replace_file(path: str | os.PathLike[str], *parts: bytes | memoryview) -> No
 
 def remove_temporary(path: Path) -> None:
     """Remove temporary files of this path that killed processes left; those in use stay."""
-    if fcntl is None:
-        return
-    with contextlib.suppress(OSError):
-        for temporary in all_beside(path, ".tmp"):
-            _remove_unused(temporary)
+    if fcntl is not None:
+        with contextlib.suppress(OSError):
+            for temporary in all_beside(path, ".tmp"):
+                _remove_unused(temporary)
 
 
 def copy_modes(old: Path, new: Path) -> None:
@@ -204,15 +203,9 @@ def _remove_unused(temporary: Path) -> None:
 def _copy_owner_and_mode(old: os.stat_result, descriptor: int) -> None:
     if not hasattr(os, "fchmod"):  # Windows
         return
-    own = os.fstat(descriptor)
-    owners: list[tuple[Any, int, int]] = []
-    if old.st_gid != own.st_gid:
-        owners.append((descriptor, -1, old.st_gid))
-    if old.st_uid != own.st_uid:
-        owners.append((descriptor, old.st_uid, -1))
-    for owner in owners:
+    for user, group in ((-1, old.st_gid), (old.st_uid, -1)):
         with contextlib.suppress(OSError):  # not everyone may give files away
-            os.fchown(*owner)
+            os.fchown(descriptor, user, group)
     os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
 
 
@@ -228,13 +221,12 @@ def _is_replaceable(name: str) -> bool:
 
 
 def _open_as_it_is(name: str) -> IO[bytes]:
-    descriptor = _DESCRIPTOR.fullmatch(name)
     with naming(name):
-        if descriptor is None:
-            number = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
-        else:
+        if descriptor := _DESCRIPTOR.fullmatch(name):
             # Opened by its name, a log that the shell appends to would be emptied.
             number = os.dup(int(descriptor[1] or 2))
+        else:
+            number = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o666)
     return io.BufferedWriter(_NamedFile(number, name))
 
 

@@ -1,9 +1,7 @@
 """Threads of torch for work on a CPU: one, unless its operations are large.
 
-Threads that share an operation wait for each other at its end, and spin while they wait. Where
-other processes compute as well, a thread that has lost its core keeps the others spinning, in every
-single operation. So small operations run on one thread, and many of them side by side, a thread
-each.
+Threads that share an operation spin while they wait for each other at its end, for long where other
+processes compute as well. So small operations run on one thread each, side by side.
 """
 
 import os
@@ -56,32 +54,23 @@ def run_sized(call: Callable[[], Result], *, multiply_adds: float) -> Result:
 
 @contextmanager
 def threads_for(multiply_adds: float) -> Iterator[None]:
-    """Inside the `with` block the calling thread computes on one thread if operations are small.
+    """Inside the `with` block the calling thread, no other, has one thread if operations are small.
 
-    For work that must stay in its thread, such as training, which Ctrl-C ends. Other threads keep
-    their numbers.
+    For work that must stay in its thread, such as training, which Ctrl-C ends.
     """
     threads = torch.get_num_threads()
     if threads == 1 or multiply_adds >= _SMALL_OPERATION:
         yield
         return
-    _set_own_threads(1, default=threads)
+    torch.set_num_threads(1)
+    # What is set last is also what threads that come later begin with: another sets that again.
+    setter = threading.Thread(target=torch.set_num_threads, args=[threads])
+    setter.start()
+    setter.join()
     try:
         yield
     finally:
         torch.set_num_threads(threads)
-
-
-def _set_own_threads(own: int, *, default: int) -> None:
-    """Change the number of the calling thread alone.
-
-    The number that is set last is also what threads that come later begin with: so another thread
-    sets that to the default again.
-    """
-    torch.set_num_threads(own)
-    setter = threading.Thread(target=torch.set_num_threads, args=[default])
-    setter.start()
-    setter.join()
 
 
 def _submit(threads: int, call: Callable[[], Result]) -> Future[Result]:
@@ -96,22 +85,18 @@ def _submit(threads: int, call: Callable[[], Result]) -> Future[Result]:
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
+    """Threads in which torch has one thread each."""
     with _lock:
         if threads not in _pools:
-            _pools[threads] = _new_pool(threads)
+            pool = ThreadPoolExecutor(threads, "treecrf-single", initializer=_have_one_thread)
+            started = threading.Barrier(threads + 1)
+            for _ in range(threads):
+                pool.submit(started.wait)
+            started.wait()
+            # The number is a thread's own, but also what threads that come later begin with.
+            torch.set_num_threads(threads)
+            _pools[threads] = pool
         return _pools[threads]
-
-
-def _new_pool(threads: int) -> ThreadPoolExecutor:
-    """Threads in which torch has one thread each."""
-    pool = ThreadPoolExecutor(threads, "treecrf-single", initializer=_have_one_thread)
-    started = threading.Barrier(threads + 1)
-    for _ in range(threads):
-        pool.submit(started.wait)
-    started.wait()
-    # The number is a thread's own, but also what threads that come later begin with.
-    torch.set_num_threads(threads)
-    return pool
 
 
 def _have_one_thread() -> None:

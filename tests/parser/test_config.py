@@ -154,18 +154,25 @@ def test_what_is_wrong_with_a_file_is_told_with_its_name(
 )
 def test_a_wrong_setting_names_the_key_and_what_is_allowed(setting: str, problem: str) -> None:
     with pytest.raises(ParserError) as caught:
-        Config().updated([setting])
+        Config().changed(Config.parsed([setting]))
     assert str(caught.value) == problem
 
 
 def test_settings_as_text() -> None:
-    changed = Config().updated(["loss=crf", "epochs=3", ' tags = "upos" ', "clip=1", "clip=2e0"])
+    changed = Config().changed(
+        Config.parsed(["loss=crf", "epochs=3", ' tags = "upos" ', "clip=1", "clip=2e0"])
+    )
     assert changed == replace(Config(), loss="crf", epochs=3, tags="upos", clip=2.0)
     assert isinstance(changed.clip, float)
-    assert Config().updated([]) == Config()
-    assert Config().updated(["transformer=models/bert=2 base"]).transformer == "models/bert=2 base"
+    assert Config().changed(Config.parsed([])) == Config()
+    assert (
+        Config().changed(Config.parsed(["transformer=models/bert=2 base"])).transformer
+        == "models/bert=2 base"
+    )
     assert Config(clip=1).clip == 1.0  # a whole number is a number
-    assert Config().updated(["encoding=head+path", "multiroot=true"]).multiroot is True
+    assert (
+        Config().changed(Config.parsed(["encoding=head+path", "multiroot=true"])).multiroot is True
+    )
 
 
 def test_a_config_does_not_change() -> None:

@@ -98,7 +98,7 @@ def test_a_folder_without_a_segmenter(tmp_path: Path) -> None:
 
 
 def test_settings() -> None:
-    config = SegmenterConfig().updated(["epochs=3", "dropout = 0"])
+    config = SegmenterConfig().changed(SegmenterConfig.parsed(["epochs=3", "dropout = 0"]))
     assert (config.epochs, config.dropout) == (3, 0.0)
     for setting, problem in [
         ("epoch=3", "there is no setting 'epoch'; did you mean epochs?"),
@@ -110,4 +110,4 @@ def test_settings() -> None:
         ("window=96", "it must be longer than twice the context"),
     ]:
         with pytest.raises(SegmentError, match=problem.replace("?", "\\?")):
-            SegmenterConfig().updated([setting])
+            SegmenterConfig().changed(SegmenterConfig.parsed([setting]))
