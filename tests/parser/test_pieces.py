@@ -4,14 +4,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from treecrf.parser.batching.batch import PieceInputs
 from treecrf.parser.batching.distinct import pack, packed_places
-from treecrf.parser.batching.pieces import PieceTable, Windows, cut_windows
+from treecrf.parser.batching.pieces import PieceTable, cut_windows
 
 START, END = 1, 2
 FORMS = [[10], [11, 12], [13, 14, 15], [16], [17, 18, 19, 20, 21]]
 
 
-def windows_of(sentences: list[list[int]], longest: int) -> tuple[Windows, list[list[int]]]:
+def windows_of(sentences: list[list[int]], longest: int) -> tuple[PieceInputs, list[list[int]]]:
     """The windows over sentences of forms, and the pieces that each packed token must have."""
     sentences = sorted(sentences, key=len, reverse=True)
     lengths = np.array([len(sentence) for sentence in sentences])
@@ -19,7 +20,7 @@ def windows_of(sentences: list[list[int]], longest: int) -> tuple[Windows, list[
     places = packed_places(sizes)
     forms = np.array([sentences[b][t - 1] if t else 0 for b, t in zip(sentence, step, strict=True)])
     table = PieceTable.of(FORMS, start=START, end=END, longest=longest)
-    cut = cut_windows(table, forms, places, lengths)
+    cut = PieceInputs(**cut_windows(table, forms, places, lengths))
     return cut, [FORMS[form] if t else [START] for form, t in zip(forms, step, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""What the model has numbers for: words, characters, tags and relations; kept as `vocab.json`."""
+"""The vocabulary of a model: words, characters, tags and relations; kept as `vocab.json`."""
 
 import json
 from collections import Counter
@@ -16,12 +16,12 @@ __all__ = ["ROOT", "UNKNOWN", "Vocabulary", "build_vocabulary"]
 
 UNKNOWN = 0
 ROOT = 1
+_SPECIAL = 2  # numbers before that of the first word, character or tag
 _LISTS = ("relations", "upos", "tags", "characters", "words", "vectors")
-_SPECIAL = 2  # how many numbers are taken before the first word, character or tag
 
 
 class Vocabulary:
-    """Numbers for what is in a treebank; 0 is what is unknown, 1 the root symbol."""
+    """Numbers of words, characters and tags (0 unknown, 1 the root symbol) and of relations."""
 
     def __init__(
         self,
@@ -37,9 +37,9 @@ class Vocabulary:
         self.characters = list(characters)
         self.tags = list(tags)
         self.relations = list(relations)
-        self.upos = list(upos)  # tags that the model gives, where it does
-        self.pieces: Pieces | None = None  # of words, where a transformer reads them
-        self.vectors = list(vectors)  # the words of a file of pretrained vectors, in its order
+        self.upos = list(upos)  # tags that the model predicts, if it does
+        self.vectors = list(vectors)  # words with pretrained vectors, in the order of their file
+        self.pieces: Pieces | None = None  # of a model with a transformer
         self.word_numbers = _numbers(self.words, _SPECIAL)
         self.character_numbers = _numbers(self.characters, _SPECIAL)
         self.tag_numbers = _numbers(self.tags, _SPECIAL)
@@ -49,7 +49,7 @@ class Vocabulary:
 
     @property
     def sizes(self) -> dict[str, int]:
-        """How many numbers there are of each kind, the special ones included."""
+        """Number of items of each kind, the special ones included."""
         return {
             "words": len(self.words) + _SPECIAL,
             "characters": len(self.characters) + _SPECIAL,
@@ -59,20 +59,16 @@ class Vocabulary:
         }
 
     def extended(self, other: "Vocabulary") -> "Vocabulary":
-        """This vocabulary with what only the other one has after it: no number changes."""
+        """This vocabulary, followed by the items that only the other one has: no number changes."""
+        ours, theirs = self.to_dict(), other.to_dict() | {"vectors": []}
         extended = Vocabulary(
-            words=_joined(self.words, other.words),
-            characters=_joined(self.characters, other.characters),
-            tags=_joined(self.tags, other.tags),
-            relations=_joined(self.relations, other.relations),
-            upos=_joined(self.upos, other.upos),
-            vectors=self.vectors,
+            **{name: [*dict.fromkeys(ours[name] + theirs[name])] for name in ours}
         )
         extended.pieces = self.pieces
         return extended
 
     def with_vectors(self, words: Iterable[str]) -> "Vocabulary":
-        """This vocabulary beside the words of a file of vectors."""
+        """This vocabulary with the words of a file of vectors."""
         return Vocabulary(**self.to_dict() | {"vectors": list(words)})
 
     def to_json(self) -> str:
@@ -80,12 +76,12 @@ class Vocabulary:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=0) + "\n"
 
     def to_dict(self) -> dict[str, list[str]]:
-        """What `from_dict` takes."""
+        """The lists that `from_dict` takes."""
         return {name: getattr(self, name) for name in _LISTS}
 
     @classmethod
     def from_dict(cls, data: Any) -> "Vocabulary":
-        """The vocabulary that a JSON file holds; an error says what is wrong with it."""
+        """The vocabulary in a JSON file; an error says what is wrong with it."""
         if not isinstance(data, dict) or set(data) != set(_LISTS):
             raise ParserError(f"a vocabulary has the keys {', '.join(_LISTS)}, and this has others")
         for name in _LISTS:
@@ -93,47 +89,26 @@ class Vocabulary:
                 raise ParserError(f"{name} is not a list of strings")
             if len(set(data[name])) < len(data[name]):
                 raise ParserError(f"{name} has an item twice")
-        return cls(**{name: data[name] for name in _LISTS})
+        return cls(**data)
 
 
 def build_vocabulary(sentences: Sequence[Sentence], config: Config) -> Vocabulary:
-    """What occurs in training sentences; words by how frequent they are, then by the alphabet."""
-    words: Counter[str] = Counter()
-    characters: Counter[str] = Counter()
-    relations: Counter[str] = Counter()
-    tags: Counter[str] = Counter()
-    upos: Counter[str] = Counter()
+    """The vocabulary of training sentences; by frequency, then by the alphabet."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in _LISTS}
     for sentence in sentences:
         forms = sentence.forms
-        words.update(form.lower() for form in forms) if config.lowercase else words.update(forms)
-        characters.update("".join(forms))
-        heads = sentence.heads
-        relations.update(
-            relation
-            for relation, head in zip(sentence.deprels, heads, strict=True)
-            if head >= 0 and relation != "_"
-        )
+        counts["words"].update(map(str.lower, forms) if config.lowercase else forms)
+        counts["characters"].update("".join(forms))
+        arcs = zip(sentence.deprels, sentence.heads, strict=True)
+        counts["relations"].update(name for name, head in arcs if head >= 0 and name != "_")
         if config.tags != "none":
-            tags.update(sentence.column(config.tags))
+            counts["tags"].update(sentence.column(config.tags))
         if config.predict_upos:
-            upos.update(tag for tag in sentence.column("upos") if tag != "_")
-    return Vocabulary(
-        words=[word for word in _by_frequency(words) if words[word] >= config.min_freq],
-        characters=_by_frequency(characters),
-        tags=_by_frequency(tags),
-        upos=_by_frequency(upos),
-        relations=_by_frequency(relations),
-    )
-
-
-def _by_frequency(counts: Counter[str]) -> list[str]:
-    return sorted(counts, key=lambda item: (-counts[item], item))
+            counts["upos"].update(tag for tag in sentence.column("upos") if tag != "_")
+    lists = {name: sorted(count, key=lambda x: (-count[x], x)) for name, count in counts.items()}
+    frequent = [word for word in lists["words"] if counts["words"][word] >= config.min_freq]
+    return Vocabulary(**lists | {"words": frequent})
 
 
 def _numbers(items: list[str], first: int) -> dict[str, int]:
     return {item: number for number, item in enumerate(items, first)}
-
-
-def _joined(ours: list[str], theirs: list[str]) -> list[str]:
-    known = set(ours)
-    return ours + [item for item in theirs if item not in known]

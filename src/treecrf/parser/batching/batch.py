@@ -1,4 +1,4 @@
-"""Batches of sentences on a device, cut by tokens and by memory."""
+"""Batches of sentences on a device, bounded in words and in memory."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -26,39 +26,39 @@ _BUCKET_GROWTH = 1.1
 
 @dataclass(frozen=True, slots=True)
 class WordInputs:
-    """What a BiLSTM reads: words, and the packed characters of the distinct forms of the batch."""
+    """Input of a BiLSTM: words, and the characters of the distinct forms of the batch."""
 
     words: Tensor  # [token]
     vectors: Tensor | None  # [token]
     forms: Tensor  # [token], rows of the distinct forms
-    characters: Tensor  # [character]
-    character_sizes: Tensor  # [step], on the host: forms that have a character there
+    characters: Tensor  # [character], packed: the first of every form, the longest form first
+    character_sizes: Tensor  # [step], on the host: number of forms with a character there
 
 
 @dataclass(frozen=True, slots=True)
 class PieceInputs:
-    """What a transformer reads: windows over the pieces of words; see `pieces.Windows`."""
+    """Input of a transformer: windows over the pieces of words, and the states that tokens have."""
 
-    windows: Tensor  # [window, piece]
+    windows: Tensor  # [window, piece], with the start and end of a text in each
     lengths: Tensor  # [window]
-    cells: Tensor  # [state]
-    token: Tensor  # [state]
+    cells: Tensor  # [state], its place in the grid of all windows
+    token: Tensor  # [state], the packed token that it belongs to
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
     """Sentences side by side, the longest first.
 
-    Tokens are packed as LSTMs take them: the root symbol of every sentence, then the first word of
-    every sentence, and so on. `cells` says where each goes in a grid `[sentence, token]`.
+    Tokens are packed as LSTMs take them: the root symbols of all sentences, then the first words,
+    and so on. `cells` are their places in a grid `[sentence, token]`.
     """
 
-    rows: Integers  # [batch], the sentences by their numbers in what was encoded
+    rows: Integers  # [batch], numbers of the encoded sentences
     lengths: Tensor  # [batch], in words
-    batch_sizes: Tensor  # [step], on the host: sentences that have a token there
+    batch_sizes: Tensor  # [step], on the host: number of sentences with a token there
     sentence: Tensor  # [token]
     cells: Tensor  # [token]
-    places: Tensor  # [batch, N], where each token of the grid is among the packed ones
+    places: Tensor  # [batch, N], packed places of the tokens of the grid
     tags: Tensor | None  # [token]
     words: WordInputs | None
     pieces: PieceInputs | None
@@ -67,11 +67,11 @@ class Batch:
 
     @property
     def grid(self) -> tuple[int, int]:
-        """How many sentences there are, and how many tokens the longest has."""
+        """Number of sentences, and of tokens of the longest."""
         return self.places.shape[0], self.places.shape[1]
 
     def unpack(self, tokens: Tensor) -> Tensor:
-        """A grid `[sentence, token, feature]` of packed tokens, zero where there is none."""
+        """Packed tokens in a grid `[sentence, token, feature]`, zero where there is none."""
         sentences, width = self.grid
         grid = tokens.new_zeros(sentences * width, tokens.shape[1])
         return grid.index_copy_(0, self.cells, tokens).view(sentences, width, -1)
@@ -84,7 +84,7 @@ def make_batch(
     annotation: Annotation | None = None,
     device: torch.device | str = "cpu",
 ) -> Batch:
-    """The sentences with these numbers."""
+    """A batch of some of the sentences."""
     rows = rows[np.argsort(-encoded.lengths[rows], kind="stable")]
     lengths = encoded.lengths[rows]
     step, sentence, batch_sizes = pack(lengths + 1)
@@ -92,7 +92,7 @@ def make_batch(
     token = encoded.starts[rows].take(sentence) + step
     forms = encoded.forms.take(token)
     cells = sentence * places.shape[1] + step
-    arrays: dict[str, Integers | None] = {
+    own: dict[str, Integers | None] = {
         "lengths": lengths,
         "sentence": sentence,
         "cells": cells,
@@ -100,64 +100,52 @@ def make_batch(
         "tags": None if encoded.tags is None else encoded.tags.take(token),
         "heads": None,
     }
-    counts = None
+    groups = {"own": own}
     if annotation is not None:
-        heads = arrays["heads"] = np.full(places.shape, -1, np.int64)
+        heads = own["heads"] = np.full(places.shape, -1, np.int64)
         heads.ravel()[cells] = annotation.heads.take(token)
-        counts, gold = gold_arrays(annotation, token, cells=cells, places=places)
-        arrays |= {f"gold {name}": array for name, array in gold.items()}
-    packed = windows = None
+        counts, groups["gold"] = gold_arrays(annotation, token, cells=cells, places=places)
     if encoded.form_table is not None:
-        packed = pack_forms(encoded.form_table, forms)
-        for name in ("words", "vectors", "forms", "characters"):
-            arrays[f"form {name}"] = getattr(packed, name)
+        groups["words"], character_sizes = pack_forms(encoded.form_table, forms)
     if encoded.piece_table is not None:
-        windows = cut_windows(encoded.piece_table, forms, places, lengths)
-        for name in ("windows", "lengths", "cells", "token"):
-            arrays[f"piece {name}"] = getattr(windows, name)
-    moved = _to_device(arrays, device)
-    return Batch(
-        rows=rows,
-        batch_sizes=torch.from_numpy(batch_sizes),
-        words=None
-        if packed is None
-        else WordInputs(character_sizes=torch.from_numpy(packed.sizes), **_part(moved, "form ")),
-        pieces=None if windows is None else PieceInputs(**_part(moved, "piece ")),
-        gold=None if counts is None else Gold(counts=counts, **_part(moved, "gold ")),
-        **_part(moved, ""),
-    )
+        groups["pieces"] = cut_windows(encoded.piece_table, forms, places, lengths)
+    moved = _to_device(groups, device)
+    parts: dict[str, Any] = {"gold": None, "words": None, "pieces": None}
+    if "gold" in moved:
+        parts["gold"] = Gold(counts=counts, **moved["gold"])
+    if "words" in moved:
+        sizes = torch.from_numpy(character_sizes)
+        parts["words"] = WordInputs(character_sizes=sizes, **moved["words"])
+    if "pieces" in moved:
+        parts["pieces"] = PieceInputs(**moved["pieces"])
+    return Batch(rows=rows, batch_sizes=torch.from_numpy(batch_sizes), **parts, **moved["own"])
 
 
-def _part(tensors: dict[str, Any], prefix: str) -> dict[str, Any]:
-    """The tensors whose names have this prefix, without it; those without any for an empty one."""
-    if not prefix:
-        return {name: tensor for name, tensor in tensors.items() if " " not in name}
-    return {
-        name.removeprefix(prefix): tensor
-        for name, tensor in tensors.items()
-        if name.startswith(prefix)
-    }
-
-
-def _to_device(arrays: dict[str, Integers | None], device: torch.device | str) -> dict[str, Any]:
+def _to_device(
+    groups: dict[str, dict[str, Integers | None]], device: torch.device | str
+) -> dict[str, dict[str, Any]]:
     """The arrays as tensors on the device, moved in one piece."""
-    present = {name: array for name, array in arrays.items() if array is not None}
-    flat = torch.from_numpy(np.concatenate([array.ravel() for array in present.values()]))
+    moved: dict[str, dict[str, Any]] = {name: {**arrays} for name, arrays in groups.items()}
+    present = [
+        (group, name, array)
+        for group, arrays in groups.items()
+        for name, array in arrays.items()
+        if array is not None
+    ]
+    flat = torch.from_numpy(np.concatenate([array.ravel() for *_, array in present]))
     if torch.device(device).type == "cuda":
         flat = flat.pin_memory()
-    pieces = flat.to(device, non_blocking=True).split([array.size for array in present.values()])
-    moved: dict[str, Any] = dict.fromkeys(arrays)
-    for (name, array), piece in zip(present.items(), pieces, strict=True):
-        moved[name] = piece.view(array.shape)
+    pieces = flat.to(device, non_blocking=True).split([array.size for *_, array in present])
+    for (group, name, array), piece in zip(present, pieces, strict=True):
+        moved[group][name] = piece.view(array.shape)
     return moved
 
 
 def cut_batches(
     lengths: Integers, order: Integers, *, tokens: int, cells: int = CELLS
 ) -> Iterator[Integers]:
-    """Cuts an order of sentences into batches of at most so many words and cells of the grid."""
-    first = 0
-    words = longest = 0
+    """Cut an order of sentences into batches of at most `tokens` words and `cells` of the grid."""
+    first = words = longest = 0
     for place, row in enumerate(order):
         length = int(lengths[row])
         widest = max(longest, length)

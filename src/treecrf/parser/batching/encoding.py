@@ -1,8 +1,9 @@
-"""Sentences as arrays of numbers, on the host: what batches are cut from."""
+"""Sentences as arrays of numbers, on the host; batches are cut from these."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, count
 
 import numpy as np
 
@@ -15,9 +16,8 @@ from treecrf.treebank import Sentence
 
 __all__ = ["Annotation", "EncodedSentences", "check_tags", "encode", "encode_annotation"]
 
-
-# Characters of a word that a model looks at. More are no word of a language, and normalising a long
-# run of combining marks takes time with the square of it.
+# Characters of a word that a model reads. A longer one is no word of a language, and the time to
+# normalise a run of combining marks grows with its square.
 _LONGEST_READ = 512
 
 
@@ -25,10 +25,10 @@ _LONGEST_READ = 512
 class EncodedSentences:
     """Sentences one after the other, each with the root symbol before its first word.
 
-    What depends on the form alone is in the table of what the model reads: forms or their pieces.
+    What depends on the form alone is in a table: words and characters, or pieces.
     """
 
-    starts: Integers  # [sentence], where its root symbol is among the tokens
+    starts: Integers  # [sentence], the place of its root symbol among the tokens
     lengths: Integers  # [sentence], in words
     forms: Integers  # [token], the number of its form
     tags: Integers | None  # [token]
@@ -41,16 +41,16 @@ class EncodedSentences:
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """What is to be learnt of encoded sentences, by token; -1 is what is not annotated."""
+    """Gold annotation of encoded sentences, by token; -1 where there is none."""
 
     heads: Integers  # 0 for the root symbol
     relations: Integers  # -1 for the root symbol and for relations never seen
-    upos: Integers | None  # of a model that gives tags
-    siblings: Integers | None  # of the second order: the adjacent sibling, 0 for none
+    upos: Integers | None  # if the model predicts tags
+    siblings: Integers | None  # second order: the adjacent sibling, 0 for none
 
 
 def check_tags(sentences: Sequence[Sentence], config: Config) -> None:
-    """An error where a model reads tags and no word has one: the tree would be worth nothing."""
+    """Raise an error if the model reads tags and a sentence has none: its tree would be wrong."""
     if config.tags == "none":
         return
     for sentence in sentences:
@@ -67,37 +67,28 @@ def encode(
     """The words of sentences as numbers."""
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     starts = np.cumsum(lengths + 1) - (lengths + 1)
-    numbering = _Numbering({None: 0})  # the root symbol, which no string is
-    number = numbering.__getitem__
-    forms = np.fromiter(
-        map(number, chain.from_iterable((None, *sentence.forms) for sentence in sentences)),
-        np.int64,
-        int((lengths + 1).sum()),
-    )
+    # The root symbol is None, which no form is; each new form has the next number.
+    numbering: defaultdict[str | None, int] = defaultdict(count(1).__next__, {None: 0})
+    tokens = chain.from_iterable((None, *sentence.forms) for sentence in sentences)
+    size = int((lengths + 1).sum())
+    forms = np.fromiter(map(numbering.__getitem__, tokens), np.int64, size)
     distinct = [_as_read(form or "") for form in numbering]
-    tags = None
+    tags = form_table = piece_table = None
     if config.tags != "none":
-        known = vocabulary.tag_numbers
         columns = (sentence.column(config.tags) for sentence in sentences)
-        tags = _numbers(columns, known, root=ROOT, unknown=UNKNOWN)
-    form_table = piece_table = None
+        tags = _numbers(columns, vocabulary.tag_numbers, root=ROOT, unknown=UNKNOWN)
     if vocabulary.pieces is None:
         form_table = FormTable.of(
             distinct, vocabulary, lowercase=config.lowercase, max_chars=config.max_chars
         )
     else:
-        pieces = vocabulary.pieces
-        piece_table = PieceTable.of(
-            [pieces.cut(form) for form in distinct],
-            start=pieces.start,
-            end=pieces.end,
-            longest=pieces.longest,
-        )
+        pieces, cut = vocabulary.pieces, [vocabulary.pieces.cut(form) for form in distinct]
+        piece_table = PieceTable.of(cut, start=pieces.start, end=pieces.end, longest=pieces.longest)
     return EncodedSentences(starts, lengths, forms, tags, form_table, piece_table)
 
 
 def _as_read(form: str) -> str:
-    """A form as models read it: a longer one by its first and last characters."""
+    """The form, or the first and last characters of a very long one."""
     half = _LONGEST_READ // 2
     return form if len(form) <= _LONGEST_READ else form[:half] + form[-half:]
 
@@ -105,7 +96,7 @@ def _as_read(form: str) -> str:
 def encode_annotation(
     sentences: Sequence[Sentence], vocabulary: Vocabulary, config: Config
 ) -> Annotation:
-    """Heads, relations and, where the model gives them, tags of sentences as numbers."""
+    """Heads, relations, and tags if the model predicts them, as numbers."""
     heads = np.fromiter(
         chain.from_iterable((0, *sentence.heads) for sentence in sentences), np.int64
     )
@@ -125,7 +116,7 @@ def encode_annotation(
 
 
 def _adjacent_siblings(heads: Integers, lengths: Integers) -> Integers:
-    """Of each token the nearest child of its head that lies between the two; 0 for none."""
+    """For each token, the nearest child of its head that lies between the two; 0 for none."""
     sentence = np.repeat(np.arange(len(lengths)), lengths + 1)
     starts = np.cumsum(lengths + 1) - (lengths + 1)
     dependent = np.arange(len(heads)) - starts[sentence]
@@ -147,7 +138,7 @@ def _adjacent_siblings(heads: Integers, lengths: Integers) -> Integers:
 def _numbers(
     columns: Iterable[Sequence[str]], known: dict[str, int], *, root: int, unknown: int
 ) -> Integers:
-    """The numbers of items, sentence by sentence, each after that of the root symbol."""
+    """Numbers of the items of each sentence, after that of the root symbol."""
 
     def each() -> Iterator[int]:
         for column in columns:
@@ -156,11 +147,3 @@ def _numbers(
                 yield known.get(item, unknown)
 
     return np.fromiter(each(), np.int64)
-
-
-class _Numbering(dict[str | None, int]):
-    """Gives each new key the next number."""
-
-    def __missing__(self, key: str | None) -> int:
-        number = self[key] = len(self)
-        return number

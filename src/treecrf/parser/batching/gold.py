@@ -1,7 +1,7 @@
-"""What a loss compares scores with: the annotation of a batch, by packed token and by cell.
+"""Gold annotation of a batch, by packed token and by cell of the scores.
 
-It is found on the host, where a batch is made while a GPU computes another one: on the device, the
-parts of a tree are found in some fifty small operations a step.
+It is found on the host, while a GPU computes another batch: on the device it would take some fifty
+small operations a step.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ __all__ = ["Gold", "WordCounts", "count_words", "gold_arrays"]
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """How many words have what a loss is divided by: a head, a relation, a tag."""
+    """Words with a head, a relation and a tag: the losses are divided by these."""
 
     heads: int
     relations: int
@@ -26,10 +26,10 @@ class WordCounts:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """What is annotated of the packed tokens of a batch."""
+    """Annotation of the packed tokens of a batch."""
 
     counts: WordCounts
-    places: Tensor  # [token], where its head is among the packed tokens; the root's for none
+    places: Tensor  # [token], packed place of the head; that of the root symbol for none
     relations: Tensor  # [token], -1 for none
     upos: Tensor | None  # [token], -1 for none
     arcs: Tensor | None  # [word], cells of arc scores; None where some word has no head
@@ -37,19 +37,17 @@ class Gold:
 
 
 def count_words(encoded: EncodedSentences, annotation: Annotation, rows: Integers) -> WordCounts:
-    """The counts of the sentences with these numbers."""
+    """Counts of some of the sentences."""
     starts, lengths = encoded.starts[rows], encoded.lengths[rows] + 1
     before = np.cumsum(lengths) - lengths
     token = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
     heads, relations, upos = _of_tokens(annotation, token)
-    word = np.delete(heads, before)  # root symbols are no words
-    return _count(word, relations, upos)
+    return _count(np.delete(heads, before), relations, upos)  # root symbols are no words
 
 
 def _of_tokens(
     annotation: Annotation, token: Integers
 ) -> tuple[Integers, Integers, Integers | None]:
-    """Heads, relations and tags of tokens with these numbers."""
     upos = None if annotation.upos is None else annotation.upos.take(token)
     return annotation.heads.take(token), annotation.relations.take(token), upos
 
@@ -65,9 +63,9 @@ def _count(heads: Integers, relations: Integers, upos: Integers | None) -> WordC
 def gold_arrays(
     annotation: Annotation, token: Integers, *, cells: Integers, places: Integers
 ) -> tuple[WordCounts, dict[str, Integers | None]]:
-    """The counts and the arrays of `Gold`, by name, of packed tokens with these numbers.
+    """The counts and the arrays of `Gold`, by name, of packed tokens.
 
-    `cells [token]` say where each token goes in the grid that `places [sentence, token]` is of.
+    `cells [token]` are their places in the grid `[sentence, token]`, `places` the way back.
     """
     sentences, width = places.shape
     heads, relations, upos = _of_tokens(annotation, token)

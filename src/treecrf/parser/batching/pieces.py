@@ -1,4 +1,4 @@
-"""The pieces of words that a transformer reads, in windows where a sentence is too long."""
+"""Input of a transformer: pieces of words, in windows where a sentence is too long."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 
 from treecrf.parser.batching.distinct import Integers
 
-__all__ = ["PieceTable", "Windows", "cut_windows"]
+__all__ = ["PieceTable", "cut_windows"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,35 +19,32 @@ class PieceTable:
     counts: Integers  # [form]
     start: int
     end: int
-    longest: int  # the most pieces of a window, its start and end among them
+    longest: int  # most pieces of a window, start and end included
 
     @classmethod
     def of(
         cls, forms: Sequence[Sequence[int]], *, start: int, end: int, longest: int
     ) -> "PieceTable":
-        """The table of forms that are cut into these pieces."""
+        """The table of forms, each a list of pieces."""
         counts = np.fromiter(map(len, forms), np.int64, len(forms))
         pieces = np.fromiter((p for form in forms for p in form), np.int64, int(counts.sum()))
         return cls(pieces, np.cumsum(counts) - counts, counts, start, end, longest)
 
 
-@dataclass(frozen=True, slots=True)
-class Windows:
-    """What a transformer reads of a batch, and which of its states are whose."""
+def cut_windows(
+    table: PieceTable, forms: Integers, places: Integers, lengths: Integers
+) -> dict[str, Integers | None]:
+    """The arrays of `PieceInputs`, by name: windows over the pieces of sentences.
 
-    windows: Integers  # [window, piece], with the start and end of a text in each
-    lengths: Integers  # [window]
-    cells: Integers  # [state], where it is in the grid of all windows
-    token: Integers  # [state], the packed token that it belongs to
+    The root symbol has the state of the first window's start. A sentence that does not fit is read
+    in windows that overlap by half; the state of a piece is from the window whose middle is
+    nearest.
 
-
-def cut_windows(table: PieceTable, forms: Integers, places: Integers, lengths: Integers) -> Windows:
-    """Windows over the pieces of sentences.
-
-    `forms` has the forms of packed tokens, `places [sentence, token]` where tokens are among them,
-    `lengths` is in words. The root symbol has the state of the first window's start. A sentence
-    that does not fit is read in windows that overlap by half, and each of its pieces has its state
-    from the window in which it is the most central.
+    Args:
+        table: The pieces of forms.
+        forms: Forms `[token]` of packed tokens.
+        places: Packed places `[sentence, token]` of tokens.
+        lengths: Words in each sentence, `[sentence]`.
     """
     inside = np.arange(places.shape[1] - 1) < lengths[:, None]  # [sentence, word]
     sentence, word = np.nonzero(inside)
@@ -80,10 +77,9 @@ def cut_windows(table: PieceTable, forms: Integers, places: Integers, lengths: I
     # The window whose middle is nearest: half a stride before the next one starts to be nearer.
     best = np.clip((position - (content - stride) // 2) // stride, 0, extra[piece_sentence])
     cells = (first[piece_sentence] + best) * width + position - best * stride + 1
-    roots = places[:, 0]
-    return Windows(
-        windows=grid,
-        lengths=window_lengths,
-        cells=np.concatenate((first * width, cells)),
-        token=np.concatenate((roots, piece_token)),
-    )
+    return {
+        "windows": grid,
+        "lengths": window_lengths,
+        "cells": np.concatenate((first * width, cells)),
+        "token": np.concatenate((places[:, 0], piece_token)),
+    }
