@@ -1,4 +1,4 @@
-"""The temperature under which the probabilities of heads fit sentences that were not trained on."""
+"""Calibration: the temperature under which probabilities of heads fit held-out sentences."""
 
 import math
 from collections.abc import Callable, Iterable, Sequence
@@ -26,14 +26,14 @@ from treecrf.treebank.metrics.calibration import (
 __all__ = ["Fit", "calibration_error", "fit_temperature"]
 
 _BATCH_WORDS = 1_000
-_LONGEST = 100  # words; longer sentences take much memory and hardly matter
+_LONGEST = 100  # words; longer sentences take much memory and are few
 _COLDEST, _HOTTEST = 0.25, 10.0
-_STEPS = 13  # of golden sections: to within a hundredth
+_STEPS = 13  # of the golden-section search: to within a hundredth
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """A temperature, and what a gold head costs on average (-log p) without it and with it."""
+    """A temperature, and the mean -log p of a gold head before and after it is applied."""
 
     temperature: float
     before: float
@@ -42,17 +42,16 @@ class Fit:
 
 
 def calibration_error(parser: Parser, gold: Sequence[Sentence]) -> float:
-    """The expected calibration error of the probabilities that a parser gives heads."""
+    """Expected calibration error of the probabilities of heads."""
     return expected_calibration_error(reliability(head_outcomes(gold, parser.parse_stream(gold))))
 
 
 @fast_products()
 def fit_temperature(parser: Parser, sentences: Iterable[Sentence]) -> Fit:
-    """The temperature that makes the heads of held-out sentences most probable.
+    """Fit the temperature that makes the heads of held-out sentences most probable.
 
-    Sentences count in which every word has a head; of a model that sums over projective trees, only
-    those that have such a tree. The temperature is one in the place of the model's own, not on top
-    of it.
+    Only sentences count in which every word has a head, and, if the loss sums over projective
+    trees, whose tree is projective. The temperature replaces the model's own.
     """
     config, device = parser.config, parser.device
     whole = [s for s in sentences if 0 < len(s) <= _LONGEST and min(s.heads) >= 0]
@@ -106,7 +105,7 @@ def fit_temperature(parser: Parser, sentences: Iterable[Sentence]) -> Fit:
 def _golden_section(
     function: Callable[[float], float], low: float, high: float
 ) -> tuple[float, float]:
-    """Between what a function with one valley is least; an end that stays is where it falls to."""
+    """An interval around the minimum of a function; it keeps an end towards which that falls."""
     ratio = (math.sqrt(5) - 1) / 2
     left, right = high - ratio * (high - low), low + ratio * (high - low)
     at_left, at_right = function(left), function(right)

@@ -1,4 +1,4 @@
-"""Training data: which sentences a loss can learn from, and what is wrong with the others."""
+"""Training data: sentences that a loss can learn from, and errors about the others."""
 
 import hashlib
 from collections import Counter
@@ -16,23 +16,20 @@ __all__ = ["Prepared", "fingerprint", "prepare"]
 
 @dataclass(slots=True)
 class Prepared:
-    """Sentences to train on, and those that had to be left out."""
+    """Training sentences as the loss takes them."""
 
     sentences: list[Sentence] = field(default_factory=list)
-    partial: int = 0
-    """Sentences in which some words have no head."""
-    lifted: int = 0
-    """Sentences with arcs that were lifted."""
-    left_out: list[Sentence] = field(default_factory=list)
-    """Sentences that no projective tree fits."""
+    partial: int = 0  # sentences in which some words have no head
+    lifted: int = 0  # sentences with lifted arcs
+    left_out: list[Sentence] = field(default_factory=list)  # no projective tree has their heads
 
     def warnings(self) -> list[str]:
-        """What the user should know, a line each."""
+        """Warnings for the user, a line each."""
         if not self.left_out:
             return []
-        names = ", ".join(sentence.where for sentence in self.left_out[:5])
-        more = f" and {len(self.left_out) - 5:,} more" if len(self.left_out) > 5 else ""
         count = len(self.left_out)
+        names = ", ".join(sentence.where for sentence in self.left_out[:5])
+        more = f" and {count - 5:,} more" if count > 5 else ""
         whole = any(-1 not in sentence.heads for sentence in self.left_out)
         lifting = "--nonprojective pseudo lifts the arcs of whole trees, " if whole else ""
         return [
@@ -42,10 +39,9 @@ class Prepared:
 
 
 def prepare(sentences: Iterable[Sentence], config: Config) -> Prepared:
-    """The sentences as the configured loss learns from them.
+    """Validate sentences, lift crossing arcs (`pseudo`), and leave out what cannot be learnt.
 
-    Under `pseudo` crossing arcs are lifted. A loss that sums over projective trees cannot learn
-    from what no projective tree fits, so such sentences are left out, and named.
+    A loss that sums over projective trees cannot learn from heads that no projective tree has.
     """
     prepared = Prepared()
     for sentence in sentences:
@@ -62,8 +58,8 @@ def prepare(sentences: Iterable[Sentence], config: Config) -> Prepared:
                 prepared.left_out.append(sentence)
                 continue
         elif config.pseudo and not (partial and is_lifted(sentence.deprels)):
-            # Arrows in labels are escaped; but those of a partial tree are marks, made before some
-            # of its heads were taken away.
+            # Arrows in relations are escaped; those of a partial tree are marks that were made
+            # before some of its heads were removed.
             sentence = project(sentence, encoding=config.encoding)
         prepared.sentences.append(sentence)
     if config.pseudo:
@@ -86,26 +82,23 @@ def _check_tree(sentence: Sentence, heads: list[int], config: Config) -> None:
 
 
 def _without_rare_marks(sentences: list[Sentence], least: int) -> list[Sentence]:
-    """The sentences without marked labels that are too rare to be learnt.
+    """Take the marks off relations that are too rare to be learnt.
 
-    There are more of those than of all other labels together, and each costs time in every parse.
+    These outnumber all other relations together, and each costs time in every parse.
     """
-    counts = Counter(label for sentence in sentences for label in sentence.deprels)
-    plain = {
-        label: without_marks(label)
-        for label, count in counts.items()
-        if count < least and is_lifted([label])
-    }
+    counts = Counter(relation for sentence in sentences for relation in sentence.deprels)
+    rare = [name for name, count in counts.items() if count < least and is_lifted([name])]
+    plain = {name: without_marks(name) for name in rare}
     return [
         sentence
-        if plain.keys().isdisjoint(labels := sentence.deprels)
-        else sentence.with_tree(sentence.heads, [plain.get(label, label) for label in labels])
+        if plain.keys().isdisjoint(deprels := sentence.deprels)
+        else sentence.with_tree(sentence.heads, [plain.get(name, name) for name in deprels])
         for sentence in sentences
     ]
 
 
 def fingerprint(sentences: Sequence[Sentence]) -> str:
-    """A short name for the content of training data: resumed training must have the same."""
+    """A hash of the sentences: resumed training must have the same."""
     digest = hashlib.sha256()
     for sentence in sentences:
         try:

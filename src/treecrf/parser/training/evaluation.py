@@ -1,4 +1,4 @@
-"""The attachment scores of a model on dev data, computed while it is trained."""
+"""Attachment scores on the dev data during training."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ __all__ = ["DevSet", "Scores"]
 
 @dataclass(frozen=True, slots=True)
 class Scores:
-    """Words with the right head, and with the right relation as well, in percent."""
+    """Percentages of words with the right head (UAS), and also the right relation (LAS)."""
 
     uas: float
     las: float
 
 
 class DevSet:
-    """Sentences with gold trees, in batches that stay on the device; each process has some."""
+    """Dev sentences in batches that stay on the device; each process has some of them."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class DevSet:
         ]
 
     def evaluate(self, scorer: Scorer) -> Scores:
-        """Scores of a model's trees; words without a gold head are left out, as `punct` is."""
+        """Score the trees of a model; words without a gold head, and `punct`, do not count."""
         scorer.eval()
         right_heads = right = 0
         for batch in self.batches:
@@ -86,6 +86,6 @@ class DevSet:
 
 
 def _scored_heads(sentence: Sentence, punct: Punctuation) -> list[int]:
-    """The gold heads; -1, which no parse has, for words that are left out."""
+    """Gold heads; -1, which no parse has, for words that do not count."""
     left_out = punctuation(sentence, punct)
     return [-1 if out else head for head, out in zip(sentence.heads, left_out, strict=True)]

@@ -1,4 +1,4 @@
-"""Training: one plain loop, which a checkpoint can go on from with the same result."""
+"""Training: one plain loop; resumed from a checkpoint it gives the same result."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -32,7 +32,7 @@ from treecrf.treebank import Sentence
 
 __all__ = ["Epoch", "Step", "Training", "train"]
 
-# The mean loss is read from the device once in so many steps: reading it waits for the device.
+# Steps between two readings of the mean loss: reading it waits for the device.
 _REPORT_STEPS = 20
 
 
@@ -42,48 +42,46 @@ def _say_nothing(_: object) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """How far an epoch is."""
+    """Progress of an epoch."""
 
     epoch: int
-    sentences: int
-    """Sentences of the epoch that are done."""
-    loss: float
-    """The mean loss by the word."""
+    sentences: int  # done in this epoch
+    loss: float  # mean, by the word
 
 
 @dataclass(slots=True)
 class Training:
-    """What to train on, and with what."""
+    """A training: data, network and settings; `set_up` makes it."""
 
     config: Config
     vocabulary: Vocabulary
     prepared: Prepared
     """Sentences to train on."""
     dev: Sequence[Sentence]
-    """As they are in the file."""
+    """Sentences that choose the best epoch."""
     scorer: Scorer
-    """With the weights to start from."""
+    """The network, with its initial weights."""
     vectors: Tensor | None
-    """Of pretrained words."""
+    """Pretrained word vectors."""
     pretrained: Pretrained | None
-    """The transformer, where one reads the sentences."""
+    """The pretrained transformer of the encoder."""
     device: torch.device
     segmenter: Segmenter | None = None
-    """What cuts raw text, where the model that this one starts from has it."""
+    """The segmenter of the model that this one starts from."""
     ranks: Ranks = ALONE
-    """The processes that train together: each is given all of this."""
+    """The processes that train together; each has all of this."""
     max_minutes: float | None = None
-    """When to stop, if the first epoch is done; an epoch that is cut short does not count."""
+    """Time limit; the first epoch is finished in any case, a later one is dropped if cut."""
     on_step: Callable[[Step], None] = field(default=_say_nothing)
     on_epoch: Callable[[Epoch], None] = field(default=_say_nothing)
 
     def starting_scores(self) -> Scores:
-        """What the weights to start from come to on the dev data."""
+        """Dev scores of the initial weights."""
         dev = DevSet(self.dev, self.vocabulary, self.config, device=self.device)
         return dev.evaluate(self.scorer.to(self.device))
 
     def forms_with_vectors(self) -> tuple[int, int]:
-        """How many forms of the training data have a pretrained vector, and how many there are."""
+        """Number of forms in the training data that have a pretrained vector, and of all forms."""
         forms = {form for sentence in self.prepared.sentences for form in sentence.forms}
         known = self.vocabulary.vector_numbers
         return sum(form in known or form.lower() in known for form in forms), len(forms)
@@ -93,21 +91,20 @@ class Training:
 def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
     """Train until the dev LAS stops rising, and keep the best model in the folder.
 
-    Everything random in an epoch follows from the seed and the number of the epoch, so that going
-    on from the last checkpoint gives what an uninterrupted run gives. Several processes take a part
-    of each batch: all have the same weights after each step, and the same count of steps as one.
-    No other training may write to the folder meanwhile.
+    Everything random in an epoch follows from the seed and the number of the epoch, so a resumed
+    run gives what an uninterrupted one gives. Several processes each take a part of every batch,
+    and have the same weights after each step. The folder is locked meanwhile.
     """
     with training_in(folder, training.ranks), threads_for(_operation_size(training)):
         return _train(training, folder, resume=resume)
 
 
 def _operation_size(training: Training) -> float:
-    """Multiply-adds of the operations that most of a step is made of."""
+    """Multiply-adds of the typical operation of a step."""
     config, pretrained = training.config, training.pretrained
-    if pretrained is not None:  # a product of all words with a matrix
+    if pretrained is not None:  # all words times a matrix
         return config.batch_tokens * pretrained.size**2
-    # A step of an LSTM: one word of each sentence.
+    # An LSTM step has one word of each sentence.
     sentences = training.prepared.sentences
     length = sum(map(len, sentences)) / max(1, len(sentences))
     return config.batch_tokens / max(1, length) * 4 * config.lstm_size**2

@@ -1,4 +1,4 @@
-"""Adam with learning rates that rise and fall, clipped gradients and averaged weights."""
+"""Adam with a learning rate schedule, clipped gradients and averaged weights."""
 
 import copy
 import re
@@ -21,7 +21,7 @@ _LAYER = re.compile(r"\.(\d+)\.")
 
 
 class Optimisation:
-    """What turns gradients into new weights; `averaged` is the model to evaluate and keep."""
+    """Steps of Adam and of the weight average; `averaged` is the model to evaluate and keep."""
 
     def __init__(self, scorer: Scorer, config: Config, *, epoch_steps: int) -> None:
         self.config = config
@@ -48,7 +48,7 @@ class Optimisation:
 
     @property
     def share(self) -> float:
-        """What the learning rates are multiplied by at the next step."""
+        """Factor of the learning rates at the next step."""
         config, done = self.config, self.steps / self.epoch_steps
         rising = min(1.0, (done + 1 / self.epoch_steps) / config.warmup) if config.warmup else 1.0
         if config.schedule == "exponential":
@@ -62,97 +62,81 @@ class Optimisation:
         self.adam.step(self.share)
         self.steps += 1
         if self.config.average:
-            # At first the weights are still far off, so the average follows them closely.
+            # The first weights are far off, so the average follows closely at the start.
             keep = min(self.config.average, (1 + self.steps) / (10 + self.steps))
             torch._foreach_lerp_(self.averages, self.parameters, 1 - keep)
 
     def state(self) -> dict[str, Tensor]:
-        """Every tensor that training goes on from, by name."""
+        """The tensors of a checkpoint, by name."""
         tensors = {f"weights.{name}": tensor for name, tensor in self.scorer.state_dict().items()}
         if self.config.average:
             averaged = self.averaged.state_dict()
             tensors |= {f"averaged.{name}": tensor for name, tensor in averaged.items()}
-        if self.steps == 0:  # there is nothing in it yet
-            return tensors
-        names = (name for name, _ in self.scorer.named_parameters())
-        for name, mean, square in zip(names, self.adam.means, self.adam.squares, strict=True):
-            tensors[f"adam.exp_avg.{name}"] = mean
-            tensors[f"adam.exp_avg_sq.{name}"] = square
-        return tensors
+        return tensors if self.steps == 0 else tensors | self._moments()
+
+    def _moments(self) -> dict[str, Tensor]:
+        names = [name for name, _ in self.scorer.named_parameters()]
+        means = {f"adam.exp_avg.{name}": m for name, m in zip(names, self.adam.means, strict=True)}
+        squares = zip(names, self.adam.squares, strict=True)
+        return means | {f"adam.exp_avg_sq.{name}": square for name, square in squares}
 
     def restore(self, tensors: dict[str, Tensor], steps: int) -> None:
-        """Go on from what `state` gave; an error says what of it does not fit."""
+        """Restore the tensors of `state`; an error names one that does not fit."""
         self.steps = steps
         self.adam.steps.fill_(steps)
         _load(self.scorer, tensors, "weights.")
         if self.config.average:
             _load(self.averaged, tensors, "averaged.")
-        if steps == 0:
-            return
-        names = (name for name, _ in self.scorer.named_parameters())
-        for name, mean, square in zip(names, self.adam.means, self.adam.squares, strict=True):
-            _copy(tensors, f"adam.exp_avg.{name}", mean)
-            _copy(tensors, f"adam.exp_avg_sq.{name}", square)
+        for name, own in self._moments().items() if steps else ():
+            found = tensors.get(name)
+            if found is None or found.shape != own.shape:
+                raise StorageError(f"{name} is missing or of another shape")
+            own.copy_(found)
 
 
 def _copied(scorer: Scorer) -> Scorer:
-    """A model with weights of its own, which shares what never changes: vectors of words."""
+    """A copy of the model; it shares what never changes: pretrained word vectors."""
     weights = {id(tensor) for tensor in scorer.state_dict(keep_vars=True).values()}
     fixed = {id(buffer): buffer for buffer in scorer.buffers() if id(buffer) not in weights}
     return copy.deepcopy(scorer, fixed)
 
 
 def _rates(scorer: Scorer, config: Config) -> list[float]:
-    """Learning rates of the parameters: the lower a layer of a transformer, the slower."""
+    """Learning rates of the parameters; lower layers of a transformer have lower ones."""
     depths = _depths(scorer)
     top = max(depths.values(), default=0)
-    rates = []
-    for name, _ in scorer.named_parameters():
-        rate = config.learning_rate
-        if name in depths:
-            rate = config.transformer_learning_rate * config.layer_decay ** (top - depths[name])
-        rates.append(rate)
-    return rates
+    return [
+        config.transformer_learning_rate * config.layer_decay ** (top - depths[name])
+        if name in depths
+        else config.learning_rate
+        for name, _ in scorer.named_parameters()
+    ]
 
 
 def _depths(scorer: Scorer) -> dict[str, int]:
-    """The layer of each weight of a transformer, from 1; 0 is below the first.
+    """The layer of each weight of a transformer, from 1; 0 is below the first layer.
 
-    Modules stand in the order in which they read, so that what comes after the layers, such as a
-    last norm, is as high as the last of them. Embeddings there are for positions, which every layer
-    reads, and so is what comes after them: they are below the layers.
+    Modules are in the order in which they compute, so a norm after the layers is as high as the
+    last of them. Embeddings after the layers are of positions, which every layer reads: they, and
+    what follows them, are below the layers.
     """
-    names = [name for name, _ in scorer.named_parameters() if name.startswith(_TRANSFORMER)]
-    embeddings = {
-        name for name, module in scorer.named_modules() if isinstance(module, nn.Embedding)
-    }
     depths: dict[str, int] = {}
-    above = 0
-    for name in names:
-        layer = _LAYER.search(name)
-        if layer is not None:
-            above = depths[name] = int(layer[1]) + 1
+    depth = 0
+    for name, _ in scorer.named_parameters():
+        if not name.startswith(_TRANSFORMER):
             continue
-        if name.rpartition(".")[0] in embeddings:
-            above = 0
-        depths[name] = above
+        if layer := _LAYER.search(name):
+            depth = int(layer[1]) + 1
+        elif isinstance(scorer.get_submodule(name.rpartition(".")[0]), nn.Embedding):
+            depth = 0
+        depths[name] = depth
     return depths
 
 
 def _load(scorer: Scorer, tensors: dict[str, Tensor], prefix: str) -> None:
-    weights = {
-        name.removeprefix(prefix): tensor
-        for name, tensor in tensors.items()
-        if name.startswith(prefix)
-    }
+    named = tensors.items()
+    weights = {name.removeprefix(prefix): x for name, x in named if name.startswith(prefix)}
     try:
         scorer.load_state_dict(weights)
     except RuntimeError as error:
         raise StorageError(misfit(error)) from None
-
-
-def _copy(tensors: dict[str, Tensor], name: str, own: Tensor) -> None:
-    found = tensors.get(name)
-    if found is None or found.shape != own.shape:
-        raise StorageError(f"{name} is missing or of another shape")
-    own.copy_(found)

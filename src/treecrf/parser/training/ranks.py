@@ -1,4 +1,4 @@
-"""Processes that train together: how they meet, share a batch, and add up what they found."""
+"""Distributed training: processes that meet, share batches and add up gradients."""
 
 import os
 import re
@@ -26,24 +26,22 @@ __all__ = ["ALONE", "LostRankError", "Ranks", "joined"]
 
 Value = TypeVar("Value")
 
-_PATIENCE = timedelta(minutes=2)  # to meet in: torchrun starts all of them at about one time
-
+_PATIENCE = timedelta(minutes=2)  # to meet: torchrun starts all of them at about the same time
 _LEADER = "treecrf/leader"
-_PAUSE = 0.05  # seconds; to wait in the store instead is to have it print what it waited for
-_PLACE = re.compile(r"^\[[^]]*\] ")  # in the source of what connects the processes
+_PAUSE = 0.05  # seconds; waiting in the store instead would print messages
+_PLACE = re.compile(r"^\[[^]]*\] ")  # the source line in messages of gloo and NCCL
 
 
 class LostRankError(ParserError):
-    """Another process has ended before its time."""
+    """Another process has ended too early."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """How many processes train together, and which of them this is.
+    """The number of processes that train together, and the rank of this one.
 
-    Not DistributedDataParallel: a step calls several methods of the model, and a process may have
-    no sentence in it, and that takes neither. Gradients that are added up once a step are exact.
-    A group of one process has nothing to add up, and gives what no group gives.
+    DistributedDataParallel does not fit: a step calls several methods of the model, and a process
+    may have no sentence of a batch. Gradients added up once a step are exact.
     """
 
     rank: int = 0
@@ -52,18 +50,18 @@ class Ranks:
 
     @property
     def leads(self) -> bool:
-        """Whether this is the one process that reads, writes and prints."""
+        """Whether this is the leader: the process that reads, writes and prints."""
         return self.rank == 0
 
     def from_leader(self, make: Callable[[], Value]) -> Value:
-        """What the leader makes; where it fails it says so, and the others end quietly."""
+        """The value that the leader makes; if it fails, only the leader raises the error."""
         if not self.connected:
             return make()
         sent: list[Value] = []
         try:
             if self.leads:
                 sent.append(make())
-        finally:  # after an error the others get nothing
+        finally:  # after an error the others get an empty list
             message = [sent]
             with self._talk():
                 distributed.broadcast_object_list(message)
@@ -72,23 +70,23 @@ class Ranks:
         return message[0][0]
 
     def part_of(self, rows: Integers, lengths: Integers) -> Integers:
-        """Which of these sentences are for this process: as many words for each; maybe none."""
+        """This process's part of a batch: about as many words for each; may be empty."""
         if self.size == 1:
             return rows
         parts = balanced_split(lengths[rows].tolist(), self.size)
         return rows[parts[self.rank]] if self.rank < len(parts) else rows[:0]
 
     def add_gradients(self, parameters: Sequence[Tensor], loss: Tensor) -> Tensor:
-        """The loss of all processes; their gradients, added up, take the place of this one's."""
+        """Sum the gradients of all processes into this one's; returns the sum of the losses."""
         if self.size == 1:
             return loss
-        # Another process may have a gradient where this one has none. Where no process has one, the
-        # sum is zeros: Adam then moves the weights by its means, where one process leaves them.
+        # Another process may have a gradient where this one has none. If none has, the sum is zero,
+        # and Adam moves the weights by its means; a single process would leave them.
         gradients = [
             torch.zeros_like(weights) if weights.grad is None else weights.grad
             for weights in parameters
         ]
-        # One message a step: many small ones would take longer.
+        # One message a step is faster than many small ones.
         everything = torch.cat([*(gradient.flatten() for gradient in gradients), loss.view(1)])
         with self._talk():
             distributed.all_reduce(everything)
@@ -102,7 +100,7 @@ class Ranks:
         """The sum of the counts of all processes."""
         if not self.connected:
             return list(counts)
-        totals = torch.tensor(counts)  # on the host: nothing waits for a GPU
+        totals = torch.tensor(counts)  # on the host, so that nothing waits for a GPU
         with self._talk():
             distributed.all_reduce(totals)
         return cast(list[int], totals.tolist())
@@ -113,7 +111,7 @@ class Ranks:
             yield
         except torch.OutOfMemoryError:
             raise
-        except RuntimeError as error:  # the name of its class depends on what connects them
+        except RuntimeError as error:  # its class depends on the backend
             raise LostRankError(
                 f"process {self.rank} of {self.size}: another one has ended, or cannot be reached "
                 f"({_reason(error)}); --resume goes on with the training"
@@ -125,14 +123,14 @@ ALONE = Ranks()
 
 @contextmanager
 def joined(device: str) -> Iterator[tuple[Ranks, str]]:
-    """The processes that `torchrun` has started, and the device of this one; alone without it."""
+    """Join the processes that `torchrun` started; gives the ranks and this process's device."""
     if not (distributed.is_available() and distributed.is_torchelastic_launched()):
         yield ALONE, device
         return
     ranks = Ranks(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), connected=True)
     own = _own_device(device)
-    # Whoever waits for a process that has ended is in compiled code, where no handler of Python's
-    # is called: it has to end when torchrun tells it to.
+    # A process that waits for one that has ended is in compiled code, where no Python handler is
+    # called: torchrun's signal has to end it.
     on_end_signals(signal.SIG_DFL)
     on_gpu = own.type == "cuda"
     if on_gpu:
@@ -140,7 +138,7 @@ def joined(device: str) -> Iterator[tuple[Ranks, str]]:
     _connect(ranks, own if on_gpu else None)
     try:
         yield ranks, str(own)
-    except ParserError as error:  # which all have found, but for those who lost another
+    except ParserError as error:  # found by all, unless another process was lost
         if ranks.leads or isinstance(error, LostRankError):
             raise
         raise SystemExit(2) from None
@@ -148,13 +146,13 @@ def joined(device: str) -> Iterator[tuple[Ranks, str]]:
         if ranks.leads:
             raise
         raise SystemExit(130) from None
-    # Not after an error: to leave in order may be to wait for what was begun with a process that
-    # has ended or will not take part. The end of this process ends its connections too.
+    # Not after an error: this may wait for a process that has ended. The end of this process closes
+    # its connections anyway.
     distributed.destroy_process_group()
 
 
 def _connect(ranks: Ranks, gpu: torch.device | None) -> None:
-    """Make a group of the processes, if they all come."""
+    """Make a group of the processes once all have come."""
     from torch.distributed.rendezvous import rendezvous  # not every torch has it
 
     try:
@@ -179,11 +177,11 @@ def _connect(ranks: Ranks, gpu: torch.device | None) -> None:
 
 
 def meet(store: "Store", rank: int, size: int, *, patience: timedelta) -> "Store":
-    """A part of the store that these processes have for themselves, once the leader knows them.
+    """A part of the store for this group of processes alone.
 
-    The store outlives them: those that torchrun starts again find in it where the ones before them
-    could be reached. The number of the restart is no name to tell them apart by, since each machine
-    has its own. So the leader makes up a name, which counts for those whom the leader answers.
+    The store outlives them: processes that torchrun restarts find in it the addresses of those
+    before them, and the number of the restart differs between machines. So the leader makes up a
+    name, and answers each process that greets it.
     """
     from torch.distributed.distributed_c10d import PrefixStore  # not every torch has it
 
@@ -208,7 +206,7 @@ def _greet(store: "Store", rank: int, deadline: float) -> str:
     greeting, greeted = uuid.uuid4().hex, ""
     while not (greeted and store.check([f"treecrf/{greeted}/{greeting}"])):
         if store.check([_LEADER]):
-            name = store.get(_LEADER).decode()  # maybe of a leader who is no more: look again
+            name = store.get(_LEADER).decode()  # may be of a leader that has ended: look again
             if name != greeted:
                 store.set(f"treecrf/{name}/{rank}", greeting)
                 greeted = name
@@ -223,17 +221,16 @@ def _pause(deadline: float) -> None:
 
 
 def _reason(error: Exception) -> str:
-    """What is wrong, in a line and without the place in the source that noticed it."""
+    """The first sentence of a message, without its source line."""
     return _PLACE.sub("", str(error).partition("\n")[0]).split(". ")[0]
 
 
 def _own_device(name: str) -> torch.device:
-    """The device of this process among those of its machine."""
+    """The device of this process on its machine."""
     found = torch.cuda.device_count() if torch.cuda.is_available() else 0
     if name == "cpu" or (name == "auto" and not found):
         return torch.device("cpu")
     local, processes = int(os.environ["LOCAL_RANK"]), int(os.environ["LOCAL_WORLD_SIZE"])
-    problem = None
     if name not in ("auto", "cuda"):
         problem = f"--device {name} cannot be that of each process: several take cpu or cuda"
     elif processes > found:
@@ -241,7 +238,7 @@ def _own_device(name: str) -> torch.device:
             f"{processes} processes and {found} GPUs: each takes its own, so --nproc-per-node is "
             f"{found} at most, or --device cpu"
         )
-    if problem is None:
+    else:
         return torch.device("cuda", local)
     if local == 0:
         raise ParserError(problem)

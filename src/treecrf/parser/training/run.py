@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 __all__ = ["Epoch", "Run"]
 
-# Writing to disk takes at most about this share of the time of training: a run of short epochs
-# writes after some of them, and resumed training repeats the others with the same result.
+# Writing takes at most about this share of the time: after short epochs not everything is written,
+# and resumed training repeats the missing epochs with the same result.
 _WRITING_SHARE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
-    """What an epoch came to: a line of `log.jsonl`."""
+    """Result of an epoch: a line of `log.jsonl`."""
 
     epoch: int
     loss: float
@@ -38,23 +38,16 @@ class Epoch:
     best_epoch: int
     steps: int
     learning_rate: float
-    sentences_per_second: float
-    """In training alone."""
-    seconds: float
-    """Since the start of training, dev evaluation included."""
+    sentences_per_second: float  # in training alone
+    seconds: float  # since the start of training, dev evaluation included
 
 
 class Run:
-    """Where a training run is, in memory and on disk."""
+    """State of a training run, in memory and on disk."""
 
     def __init__(self, folder: Path, training: "Training", optimisation: Optimisation) -> None:
         self.folder = folder
-        self.config = training.config
-        self.vocabulary = training.vocabulary
-        self.vectors = training.vectors
-        self.pretrained = training.pretrained
-        self.segmenter = training.segmenter
-        self.ranks = training.ranks
+        self.training = training
         self.optimisation = optimisation
         self.data = fingerprint(training.prepared.sentences)
         self.dev = fingerprint(training.dev)
@@ -67,35 +60,36 @@ class Run:
 
     @property
     def epoch(self) -> int:
-        """The number of epochs done."""
+        """Number of epochs done."""
         return len(self.epochs)
 
     @property
     def stopped(self) -> bool:
-        """Whether the dev LAS has not risen for too long."""
-        return bool(self.epochs) and self.epoch - self.epochs[-1].best_epoch >= self.config.patience
+        """Whether early stopping applies: too many epochs without a new best dev LAS."""
+        patience = self.training.config.patience
+        return bool(self.epochs) and self.epoch - self.epochs[-1].best_epoch >= patience
 
     def start(self, *, resume: bool) -> None:
-        """Begin or go on, as the process that leads finds it in the folder; the others follow."""
-        if not self.ranks.connected:
+        """Begin or resume from the folder; the leading process sends its state to the others."""
+        optimisation, ranks = self.optimisation, self.training.ranks
+        if not ranks.connected:
             self._resume() if resume else self._begin()
             return
-        optimisation = self.optimisation
 
         def begun() -> tuple[dict[str, Tensor], int, list[Epoch], float]:
             self._resume() if resume else self._begin()
             tensors = {name: tensor.cpu() for name, tensor in optimisation.state().items()}
             return tensors, optimisation.steps, self.epochs, self.seconds
 
-        tensors, steps, self.epochs, self.seconds = self.ranks.from_leader(begun)
-        if not self.ranks.leads:
+        tensors, steps, self.epochs, self.seconds = ranks.from_leader(begun)
+        if not ranks.leads:
             optimisation.restore(tensors, steps)
 
     def _begin(self) -> None:
-        """Start anew; what another training has left in the folder goes, but for a model.
+        """Start anew; a model that is in the folder stays until the first epoch has made another.
 
-        That stays until the first epoch has made another. Else there is a checkpoint to go on
-        from at once, with the weights to start from, which may have come from elsewhere.
+        Without one, a checkpoint with the initial weights, which may come from another model, is
+        written at once in the place of what is left of another training.
         """
         self._replaces = checkpoint.has_model(self.folder)
         if not self._replaces:
@@ -104,7 +98,7 @@ class Run:
                 self._save_settings(new)
 
     def _resume(self) -> None:
-        """Go on from the checkpoint in the folder, or begin where nothing has begun yet."""
+        """Go on from the checkpoint in the folder; begin if there is nothing yet."""
         if not (self.folder / checkpoint.CONFIG).exists():
             self._begin()
             return
@@ -137,7 +131,7 @@ class Run:
         self._write_log(self.folder)
 
     def finish_epoch(self, loss: float, scores: Scores, speed: float) -> Epoch:
-        """Take down what an epoch came to, and write it all if that does not take too long."""
+        """Record the result of an epoch; write everything unless writing takes too much time."""
         last = self.epochs[-1] if self.epochs else None
         better = last is None or scores.las > last.best_las
         epoch = Epoch(
@@ -148,12 +142,12 @@ class Run:
             best_las=scores.las if better or last is None else last.best_las,
             best_epoch=self.epoch + 1 if better or last is None else last.best_epoch,
             steps=self.optimisation.steps,
-            learning_rate=self.config.learning_rate * self.optimisation.share,
+            learning_rate=self.training.config.learning_rate * self.optimisation.share,
             sentences_per_second=speed,
             seconds=self.seconds,
         )
         self.epochs.append(epoch)
-        if better and self.ranks.leads:
+        if better and self.training.ranks.leads:
             weights = self.optimisation.averaged.state_dict()
             self._best = {name: tensor.clone() for name, tensor in weights.items()}
         if time.perf_counter() - self._written >= self._writing / _WRITING_SHARE:
@@ -161,10 +155,10 @@ class Run:
         return epoch
 
     def end(self, *, cut: bool) -> Epoch:
-        """Write what is not on disk yet; the last epoch.
+        """Write what is not on disk yet, and return the last epoch.
 
-        Where another one was begun and `cut`, the weights are on their way to it: training goes on
-        from the last checkpoint.
+        If the time ended in the middle of an epoch (`cut`), the last checkpoint stays: the weights
+        are past it.
         """
         if not self.epochs:
             raise ParserError("no epoch was trained: the time or the number of epochs is too small")
@@ -172,18 +166,23 @@ class Run:
         return self.epochs[-1]
 
     def _save_settings(self, folder: Path) -> None:
-        if self.segmenter is not None:
-            self.segmenter.save(folder)
+        training = self.training
+        if training.segmenter is not None:
+            training.segmenter.save(folder)
         checkpoint.save_settings(
-            folder, self.config, self.vocabulary, vectors=self.vectors, pretrained=self.pretrained
+            folder,
+            training.config,
+            training.vocabulary,
+            vectors=training.vectors,
+            pretrained=training.pretrained,
         )
 
     def _write(self, *, whole: bool) -> None:
-        """The best model, then the log, then the checkpoint if it is `whole`.
+        """Write the best model, the log and, if `whole`, the checkpoint, in this order.
 
         Killed in between, training goes on from the older checkpoint and writes the same again.
         """
-        if not self.ranks.leads:
+        if not self.training.ranks.leads:
             return
         started = time.perf_counter()
         with writing_to(self.folder):  # an error if it is another folder by now
@@ -220,7 +219,7 @@ class Run:
 
 
 def _epochs(value: object) -> list[Epoch]:
-    """The epochs that a checkpoint tells of."""
+    """Validate the epochs of a checkpoint."""
     kinds = {item.name: item.type for item in fields(Epoch)}
     if not isinstance(value, list):
         raise StorageError("its epochs are not a list")

@@ -1,4 +1,4 @@
-"""From files and settings to a training that can begin or go on."""
+"""Set up a training from files and settings, new or resumed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
@@ -33,12 +33,12 @@ from treecrf.treebank.metrics.counts import punctuation
 
 __all__ = ["base_config", "merged_config", "set_up"]
 
-# What may change when training goes on: when it ends, and how trees are chosen by the scores.
+# Settings that may change when training is resumed.
 _RESUMABLE = ("epochs", "patience", "decoder")
 
 
 def base_config(folder: Path, *, init: str | Path | None, resume: bool) -> Config | None:
-    """The settings that training starts from, where a folder gives them: its own, or another's."""
+    """The settings of the folder that is resumed, or of the model to start from, if any."""
     if resume and (folder / checkpoint.CONFIG).exists():
         return load_config(folder / checkpoint.CONFIG)
     if init is None:
@@ -54,11 +54,11 @@ def merged_config(
     init: str | Path | None = None,
     resume: bool = False,
 ) -> Config:
-    """The settings of a training from all places that give some, checked once they are merged.
+    """The settings of a training, merged from all sources and then checked.
 
-    Later ones win: the folder that is resumed or started from, a TOML file, `changes`. The `source`
-    is that file, or a preset, which has every setting; without one and without such a folder it is
-    the preset `default`.
+    Later sources win: the folder that is resumed or started from, the TOML file `source`,
+    `changes`. The source may also be a preset, which has every setting; without a source and
+    without such a folder it is the preset `default`.
     """
     base = base_config(folder, init=init, resume=resume)
     if base is not None and source is None:
@@ -79,12 +79,19 @@ def set_up(
     overwrite: bool = False,
     device: str = "auto",
 ) -> Training:
-    """Read the data and make the model that `train` trains in this folder.
+    """Read the data and make the network that `train` trains in this folder.
 
-    `init` is another model, by its folder or its name: this one starts from its weights and its
-    vocabulary, and has its segmenter unless told not to keep that. `resume` goes on with what is in
-    the folder, which else must have no model in it unless `overwrite`.
-    What has begun has its own weights and vectors, so that `init` and `embeddings` are not read.
+    Args:
+        folder: The model folder.
+        config: The settings.
+        train: Files to train on.
+        dev: The file that chooses the best epoch.
+        embeddings: A file of pretrained word vectors.
+        init: Folder or name of a model whose weights, vocabulary and segmenter are the start.
+        keep_segmenter: Whether the segmenter of `init` is kept.
+        resume: Go on with the training in the folder; `init` and `embeddings` are not read then.
+        overwrite: Replace a model that is in the folder.
+        device: "cpu", "cuda" or "cuda:1"; "auto" takes a GPU if there is one.
     """
     if init is not None and embeddings is not None:
         raise ParserError("a model to start from brings its own word vectors; it takes no others")
@@ -186,7 +193,7 @@ def _training(
 
 
 def _check_punctuation(dev: Sequence[Sentence], config: Config, *, name: str) -> None:
-    """An error where tags leave nothing out; by their forms there may just be none."""
+    """Raise an error if no word is punctuation by its tag; by its form that may be so."""
     if config.punct == "tag" and not any(any(punctuation(one, "tag")) for one in dev):
         raise ParserError(
             f"{name}: by its tags no word is punctuation; punct = unicode goes by the form of words"
@@ -194,7 +201,7 @@ def _check_punctuation(dev: Sequence[Sentence], config: Config, *, name: str) ->
 
 
 def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool) -> bool:
-    """Whether a training goes on as it began; an error where something would be lost."""
+    """Whether to resume; raises an error if something in the folder would be lost."""
     check_is_folder(folder)
     if config.epochs < 1:
         raise ParserError("epochs is 0, and without an epoch there is no model: --set epochs=N")
@@ -204,12 +211,8 @@ def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool
         if not (folder / checkpoint.CONFIG).exists():
             return False
         saved = load_config(folder / checkpoint.CONFIG)
-        changed = [
-            setting.name
-            for setting in fields(Config)
-            if getattr(saved, setting.name) != getattr(config, setting.name)
-            and setting.name not in _RESUMABLE
-        ]
+        names = [setting.name for setting in fields(Config) if setting.name not in _RESUMABLE]
+        changed = [name for name in names if getattr(saved, name) != getattr(config, name)]
         if changed:
             more = [f"{len(changed) - 3} more"] if len(changed) > 3 else []
             raise ParserError(

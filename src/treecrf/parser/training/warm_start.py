@@ -1,7 +1,7 @@
-"""What a model takes from the one that it starts from: words, relations and weights, each by name.
+"""Warm start: vocabulary, relations and weights of the model that training starts from.
 
-Its vocabulary begins with that of the other model, so that a row of weights is for the same thing
-in both; and what only one of the two has rows for is left out or stays at random.
+The new vocabulary begins with the old one, so a row of weights is for the same item in both. Rows
+that only the new model has stay random; rows that only the old one has are dropped.
 """
 
 from collections.abc import Mapping
@@ -20,8 +20,8 @@ __all__ = ["inheritance_note", "inherited_relations", "inherited_vocabulary", "t
 
 _LABELS = "label_scores.weight"
 _ROLES = ("roles.linear.weight", "roles.linear.bias")
-_OPTIONAL = "sibling_scores."  # what the other model may lack
-# Weights with a row for each item of the vocabulary, of which there may be more now.
+_OPTIONAL = "sibling_scores."  # the old model may lack them
+# Weights with a row for each item of the vocabulary.
 _ROWS = (
     "reader.words.trained.weight",
     "reader.characters.embedding.weight",
@@ -33,9 +33,9 @@ _ROWS = (
 
 
 def inheritance_note(old: Config, new: Config, *, segmenter: bool | None) -> str:
-    """What a model keeps of the one that it starts from besides weights and words, in one line.
+    """One line on what else the new model keeps of the old one; empty if there is nothing.
 
-    The segmenter is kept, dropped, or there is none. Empty where there is nothing to tell.
+    `segmenter`: whether the segmenter is kept; None if there is none.
     """
     kept = ["its segmenter"] if segmenter else []
     dropped = ["its segmenter"] if segmenter is False else []
@@ -51,10 +51,10 @@ def inheritance_note(old: Config, new: Config, *, segmenter: bool | None) -> str
 
 
 def inherited_relations(relations: list[str], *, old: Config, new: Config) -> dict[str, int]:
-    """The relations of a model under new settings, each with its number in the model.
+    """The relations of the old model under new settings, each with its old number.
 
-    Marks of lifted arcs stay where the new settings have the same; else no tree may have such a
-    relation, and no training would teach a parser not to give it. Escapes come and go with marks.
+    Marks of lifted arcs stay if the new settings use the same; otherwise such relations are
+    dropped, because training would never teach the parser not to give them. Escapes go with marks.
     """
     same = old.pseudo == new.pseudo and (old.encoding == new.encoding or not new.pseudo)
     kept: dict[str, int] = {}
@@ -70,7 +70,7 @@ def inherited_relations(relations: list[str], *, old: Config, new: Config) -> di
 def inherited_vocabulary(
     vocabulary: Vocabulary, found: Vocabulary, *, old: Config, new: Config
 ) -> Vocabulary:
-    """The vocabulary of a model under new settings, and after it what only new data has."""
+    """The old vocabulary under new settings, followed by what only the new data has."""
     relations = list(inherited_relations(vocabulary.relations, old=old, new=new))
     start = Vocabulary(**vocabulary.to_dict() | {"relations": relations})
     start.pieces = vocabulary.pieces
@@ -81,9 +81,9 @@ def inherited_vocabulary(
 def take_weights(
     scorer: Scorer, weights: Mapping[str, Tensor], *, relations: list[str], old: Config, new: Config
 ) -> None:
-    """Start from the weights of a model with these relations and the settings `old`.
+    """Copy the weights of a model with these relations and the settings `old`.
 
-    Only rows of the vocabulary may be more, besides those of roles that the other one has not.
+    The new network may have more rows of the vocabulary, and roles that the old one has not.
     """
     rows = list(inherited_relations(relations, old=old, new=new).values())
     theirs, ours = _places(role_sizes(old)), _places(role_sizes(new))
@@ -114,7 +114,5 @@ def take_weights(
 
 def _places(sizes: dict[str, int]) -> dict[str, slice]:
     """The rows of each role."""
-    ends = list(accumulate(sizes.values()))
-    return {
-        role: slice(end - size, end) for (role, size), end in zip(sizes.items(), ends, strict=True)
-    }
+    ends = dict(zip(sizes, accumulate(sizes.values()), strict=True))
+    return {role: slice(end - sizes[role], end) for role, end in ends.items()}
