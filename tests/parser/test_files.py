@@ -1,20 +1,30 @@
 """Files of documents: read in groups of bounded size, each document as it would be alone."""
 
 import io
+import json
 
 import pytest
 
 from tests.parser.models import random_parser, with_loss
-from treecrf.parser.files.sources import FileOptions, grouped, read_input
-from treecrf.treebank.files.documents import Document
+from treecrf.parser.files import pipeline
+from treecrf.parser.files.sources import FileOptions, read_input
 
 
-@pytest.mark.parametrize(
-    ("text", "sizes"), [("", [10, 10, 5]), ("a" * 9, [10, 10, 5]), ("a" * 60, [2] * 12 + [1])]
-)
-def test_groups_are_bounded(text: str, sizes: list[int]) -> None:
-    groups = grouped([Document(text)] * 25, characters=100, count=10)
-    assert [len(group) for group in groups] == sizes
+def test_documents_are_the_same_in_small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["a dog", "", "b " * 60, "c\nd", "e" * 9] * 5
+    lines = "".join(json.dumps({"id": f"{n}", "text": text}) + "\n" for n, text in enumerate(texts))
+    parser, options = random_parser(with_loss("crf")), FileOptions(input="jsonl")
+
+    def read() -> list[tuple[list[str], list[str]]]:
+        found = read_input(parser, io.StringIO(lines), options)
+        return [(sentence.comments, sentence.forms) for sentence in found]
+
+    together = read()
+    assert len(together) == 25
+    assert sum(comments[0].startswith("# newdoc") for comments, _ in together) == 20
+    monkeypatch.setattr(pipeline, "_WINDOW_WORDS", 16)
+    monkeypatch.setattr(pipeline, "_WINDOW_ITEMS", 2)
+    assert read() == together
 
 
 def test_a_byte_order_mark_is_no_word() -> None:

@@ -1,4 +1,4 @@
-"""Streams in bounded memory: windows of items, and a thread that computes while others are read."""
+"""Streams in bounded memory: windows of items, and a thread that computes beside the caller."""
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -13,17 +13,17 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
-# What is held of a stream at once; within it sentences are sorted by length.
+# Size of a window, within which sentences are sorted by length.
 _WINDOW_WORDS = 1 << 16
 _WINDOW_ITEMS = 1 << 13
-# Windows that are computed or wait for it while the next one is read.
+# Windows that are being computed or wait while the next one is read.
 _IN_FLIGHT = 2
 
 _stop: ContextVar[Event | None] = ContextVar("stop", default=None)
 
 
 def windows(items: Iterable[Item], *, size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """The items in lists of bounded total size; the first ones are small, so that output starts."""
+    """Lists of items, bounded in total size; the first are small, so that output starts early."""
     window: list[Item] = []
     total = 0
     most = _WINDOW_WORDS // 16
@@ -57,7 +57,7 @@ def pipelined(items: Iterable[Item], work: Callable[[Item], Result]) -> Iterator
 
 
 class StoppedError(Exception):
-    """What was begun is not wanted any more."""
+    """The result of the work is no longer needed."""
 
 
 def submit(
@@ -67,7 +67,7 @@ def submit(
     *arguments: Arguments.args,
     **options: Arguments.kwargs,
 ) -> "Future[Result]":
-    """Have a thread do the work, with the backend that the caller chose, until `stop` is set."""
+    """Run work in a thread, in the caller's context, until `stop` is set."""
 
     def run() -> Result:
         _stop.set(stop)
@@ -77,7 +77,7 @@ def submit(
 
 
 def stop_of_thread() -> Callable[[], None]:
-    """What raises once the work of this thread is not wanted any more: to call between batches."""
+    """A function to call between batches: it raises once `stop` of this thread is set."""
     stop = _stop.get()
 
     def check() -> None:
@@ -88,10 +88,10 @@ def stop_of_thread() -> Callable[[], None]:
 
 
 class Ahead(Generic[Item, Result]):
-    """The results of `work` in order, one ahead in a thread: from when the caller says `begin`.
+    """The results of `work` in order; a thread begins the next one when the caller says `begin`.
 
-    Not as early as can be, as `pipelined` does: two threads take turns in Python, so that work
-    is begun best where the caller is about to wait for what is not Python.
+    Python threads take turns, so it is best to begin where the caller is about to run code that is
+    not Python.
     """
 
     def __init__(self, items: Iterable[Item], work: Callable[[Item], Result]) -> None:
@@ -107,14 +107,14 @@ class Ahead(Generic[Item, Result]):
         self._pool.shutdown(cancel_futures=True)
 
     def begin(self) -> None:
-        """Begin with the next result, unless that has begun or there is none."""
+        """Begin the next result, unless it has begun or there is none."""
         if self._begun is None:
             for item in self._items:
                 self._begun = self._pool.submit(copy_context().run, self._work, item)
                 return
 
     def take(self) -> Result:
-        """The next result, of which there must be one."""
+        """The next result; there must be one."""
         self.begin()
         assert self._begun is not None
         begun, self._begun = self._begun, None

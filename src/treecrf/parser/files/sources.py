@@ -1,4 +1,4 @@
-"""The trees of a file, whatever is in it: the same for each engine that parses files."""
+"""Input files of any kind, and the trees of their sentences."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, cast
 from treecrf.parser.choices import Decoder, InputKind
 from treecrf.parser.decoding.sentences import RANK
 from treecrf.parser.errors import ParserError
+from treecrf.parser.files.pipeline import windows
 from treecrf.treebank import Sentence
 from treecrf.treebank.files.documents import Document, document_file, read_documents
 from treecrf.treebank.files.streams import File, open_source, read_chunks
@@ -17,27 +18,24 @@ from treecrf.treebank.probs import with_written_probs
 if TYPE_CHECKING:
     from treecrf.parser.api import Parser
 
-__all__ = ["FileOptions", "check_has_heads", "grouped", "look_into", "parse_file", "read_input"]
+__all__ = ["FileOptions", "check_has_heads", "look_into", "parse_file", "read_input"]
 
 
 @dataclass(frozen=True, slots=True)
 class FileOptions:
-    """What a file is, and what is wanted of it."""
+    """Options for parsing a file."""
 
     input: InputKind = "auto"
-    text_column: str = "text"
-    """Of documents in JSON lines or Parquet."""
+    text_column: str = "text"  # of documents in JSON lines or Parquet
     decoder: Decoder | None = None
     keep_heads: bool = False
     topk: int | None = None
-    probs: bool = False
-    """Whether sentences are given probabilities."""
-    write_probs: bool = False
-    """Whether CoNLL-U has them."""
+    probs: bool = False  # whether sentences have probabilities
+    write_probs: bool = False  # whether CoNLL-U has them
 
 
 def parse_file(parser: "Parser", source: File, options: FileOptions) -> Iterator[Sentence]:
-    """The sentences of a file with their trees, in order; memory stays bounded."""
+    """Parse the sentences of a file, in order; memory stays bounded."""
     sentences = read_input(parser, source, options, trees=options.keep_heads)
     parsed: Iterable[Sentence]
     if options.topk is not None:
@@ -55,10 +53,7 @@ def parse_file(parser: "Parser", source: File, options: FileOptions) -> Iterator
 def read_input(
     parser: "Parser", source: File, options: FileOptions, *, trees: bool = True
 ) -> Iterator[Sentence]:
-    """The sentences of a file of this kind, cut into words where it is raw text.
-
-    Without `trees`, heads that make none are no error.
-    """
+    """Read the sentences of a file; raw text is segmented. `trees`: whether heads must be trees."""
     kind = options.input
     if kind == "auto" and isinstance(source, str):
         kind = document_file(source) or kind
@@ -75,16 +70,15 @@ def read_input(
                 read_chunks(stream), name, kind=kind, multiroot=True, trees=trees
             )
         else:
-            pieces = text_pieces(stream, name)
-            yield from parser.segmenter.segment_stream(pieces)
+            yield from parser.segmenter.segment_stream(text_pieces(stream, name))
 
 
 def look_into(
     parser: "Parser", stream: IO[bytes] | IO[str], name: str, *, kind: InputKind
 ) -> tuple[InputKind, IO[bytes] | IO[str]]:
-    """What an open file has in it, and the file from its start.
+    """The kind of an open file, and the file from its start.
 
-    With "auto" what is no CoNLL-U is raw text if the model can cut it, else words.
+    With "auto", a file that is not CoNLL-U is raw text if the model has a segmenter, else words.
     """
     if kind != "auto":
         return kind, stream
@@ -93,14 +87,15 @@ def look_into(
 
 
 def check_has_heads(kind: InputKind, name: str, *, keep_heads: bool) -> None:
-    """An error where heads are to be kept and this kind of file has none."""
+    """Raise an error if heads are to be kept and this kind of file has none."""
     if keep_heads and kind != "conllu":
         raise ParserError(f"{name}: --keep-heads is for CoNLL-U, and this is none: it has no heads")
 
 
 def _sentences_of(parser: "Parser", documents: Iterable[Document]) -> Iterator[Sentence]:
-    """The sentences of documents, the first of each with a comment that says so."""
-    for together in grouped(documents):
+    """The sentences of documents; a comment marks the first of each document."""
+    # Windows are bounded in words: four characters count as one.
+    for together in windows(documents, size=lambda document: len(document.text) // 4):
         if parser.has_segmenter:
             cut = parser.segmenter.segment_texts([document.text for document in together])
         else:  # a sentence a line, as in a file of words
@@ -109,22 +104,6 @@ def _sentences_of(parser: "Parser", documents: Iterable[Document]) -> Iterator[S
             if sentences:
                 sentences[0].comments.insert(0, document.comment)
             yield from sentences
-
-
-def grouped(
-    documents: Iterable[Document], *, characters: int = 1 << 18, count: int = 1 << 12
-) -> Iterator[list[Document]]:
-    """Lists of documents that are cut into words together, of bounded size."""
-    group: list[Document] = []
-    size = 0
-    for document in documents:
-        group.append(document)
-        size += len(document.text)
-        if size >= characters or len(group) >= count:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
 
 
 def _ranked(

@@ -1,4 +1,4 @@
-"""What a process beside the device does: text to numbers, and trees to text; loads no torch."""
+"""A worker process: turns text into numbers and trees into text; loads no torch."""
 
 import os
 import pickle
@@ -27,17 +27,15 @@ __all__ = ["FileJob", "Numbers", "Piece", "serve"]
 
 @dataclass(frozen=True, slots=True)
 class FileJob:
-    """What all pieces of a file have in common."""
+    """The file that the pieces are of, and the model."""
 
     vocabulary: Vocabulary
     config: Config
-    name: str
-    """Of the file, for messages."""
+    name: str  # of the file, for messages
     kind: Input
     keep_heads: bool
     write_probs: bool
-    cutting: tuple[Splitter, Joins] | None = None
-    """What makes sentences of raw text."""
+    cutting: tuple[Splitter, Joins] | None = None  # for raw text
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,28 +48,27 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What is computed from: the sentences of a piece."""
+    """The encoded sentences of a piece."""
 
     encoded: EncodedSentences
     constraints: Sequence[Constraints]
-    places: Sequence[str]
-    """Where each sentence is in the file, if an error might have to name it."""
+    places: Sequence[str]  # names of the sentences, if an error might need them
 
 
 def serve() -> None:
-    """Answer pieces with numbers and trees with text until there is nothing more to read."""
+    """Answer pieces with numbers, and trees with text, until the input ends."""
     source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what anyone prints, compiled code included, is no answer
+    os.dup2(2, 1)  # anything printed, even by compiled code, goes to standard error
     with suppress(EOFError, OSError, pickle.UnpicklingError):  # the other process has ended
         worker = _Worker(pickle.load(source))
         while True:
             pickle.dump(worker.answer(*pickle.load(source)), target, pickle.HIGHEST_PROTOCOL)
             target.flush()
-    os._exit(0)  # at the end of the interpreter a pipe that nobody reads would be an error
+    os._exit(0)  # flushing a closed pipe at exit would be an error
 
 
 class _Worker:
-    """Keeps the sentences of a piece until their trees come."""
+    """Keep the sentences of each piece until their trees come."""
 
     def __init__(self, job: FileJob) -> None:
         self.job = job
@@ -108,10 +105,9 @@ class _Worker:
         job = self.job
         chunks = iter([piece.data] if piece.data else [])
         try:
-            read = parse_input(
-                chunks, job.name, kind=job.kind, multiroot=True, trees=job.keep_heads
+            sentences = list(
+                parse_input(chunks, job.name, kind=job.kind, multiroot=True, trees=job.keep_heads)
             )
-            sentences = list(read)
         except TreebankError as error:
             line = error.line + piece.lines_before
             raise TreebankError(error.problem, source=error.source, line=line) from None
