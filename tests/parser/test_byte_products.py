@@ -8,7 +8,7 @@ import treecrf
 from treecrf.demo import generate_treebank
 from treecrf.nn.int8.lstm import ByteLSTM
 from treecrf.parser import Parser, set_up
-from treecrf.parser import api as predict
+from treecrf.parser import model as parser_model
 from treecrf.parser.decoding import batches
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.training.loop import train
@@ -31,7 +31,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def rounded(model: Path, monkeypatch: pytest.MonkeyPatch) -> Parser:
     """It in products of bytes, on a CPU without the instruction for them too."""
-    monkeypatch.setattr(predict, "has_byte_products", lambda: True)
+    monkeypatch.setattr(parser_model, "has_byte_products", lambda: True)
     return treecrf.load(model, device="cpu", precision="int8")
 
 
@@ -81,6 +81,6 @@ def test_the_weights_that_are_saved_are_exact(model: Path, rounded: Parser, tmp_
 
 
 def test_elsewhere_numbers_stay_as_they_are(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(predict, "has_byte_products", lambda: False)
+    monkeypatch.setattr(parser_model, "has_byte_products", lambda: False)
     parser = treecrf.load(model, device="cpu", precision="int8")
     assert not any(isinstance(module, ByteLSTM) for module in parser.scorer.modules())

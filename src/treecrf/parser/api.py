@@ -2,15 +2,12 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from treecrf.nn.int8.convert import use_byte_products
-from treecrf.nn.int8.linear import has_byte_products
 from treecrf.parser.arguments import (
     Words,
     as_sentences,
@@ -19,11 +16,10 @@ from treecrf.parser.arguments import (
     checked_count,
     place_of,
 )
-from treecrf.parser.batching.batch import Batch, allowed_arcs, make_batch
+from treecrf.parser.batching.batch import allowed_arcs, make_batch
 from treecrf.parser.batching.encoding import EncodedSentences, check_tags, encode
 from treecrf.parser.bundled import model_folder
 from treecrf.parser.choices import Decoder, Precision
-from treecrf.parser.config import Config
 from treecrf.parser.constraints import (
     NO_CONSTRAINTS,
     Constraints,
@@ -31,20 +27,16 @@ from treecrf.parser.constraints import (
     make_constraints,
 )
 from treecrf.parser.decoding.batches import decode_sentences, is_small_grid
-from treecrf.parser.decoding.decoder import Decoding, NoAllowedTreeError
-from treecrf.parser.decoding.sentences import Analysis, TreeNamer
+from treecrf.parser.decoding.decoder import NoAllowedTreeError
+from treecrf.parser.decoding.sentences import Analysis
 from treecrf.parser.decoding.trees import Trees
-from treecrf.parser.device import choose_device, fast_products
+from treecrf.parser.device import fast_products
 from treecrf.parser.errors import ParserError
-from treecrf.parser.estimates import TooLongError, check_lists, make_blank
+from treecrf.parser.estimates import TooLongError, check_lists
 from treecrf.parser.files.pipeline import pipelined, windows
-from treecrf.parser.folder import load_settings, load_vectors, load_weights, save_model
+from treecrf.parser.folder import load_settings, load_vectors, load_weights
+from treecrf.parser.model import Model
 from treecrf.parser.network.loss import TreeCRF, distribution, tempered
-from treecrf.parser.network.pretrained import Pretrained
-from treecrf.parser.network.scorer import Network, Scorer
-from treecrf.parser.vocab import Vocabulary
-from treecrf.segment.segmenter import Segmenter, has_segmenter
-from treecrf.storage import misfit
 from treecrf.threads import run_on_one_thread
 from treecrf.treebank import Sentence
 
@@ -53,8 +45,8 @@ __all__ = ["Parser", "load"]
 # Characters of a text that is cut and parsed in one go, without threads that read ahead.
 _SHORT_TEXT = 600
 
-NumberedPair = tuple[int, tuple[Sentence, Constraints]]
-"""A sentence and its constraints, with its place among what a caller gives, from 1."""
+Pair = tuple[Sentence, Constraints]
+"""A sentence and its constraints."""
 
 
 def load(
@@ -80,7 +72,7 @@ def load(
     )
 
 
-class Parser:
+class Parser(Model):
     """A trained parser: words in, trees with probabilities out. `treecrf.load` makes one.
 
     Sentences go in as lists of words or as `Sentence`s, whose other columns are kept. They come out
@@ -112,90 +104,6 @@ class Parser:
         (1, 4, 4)
     """
 
-    def __init__(
-        self,
-        config: Config,
-        vocabulary: Vocabulary,
-        weights: Mapping[str, Tensor],
-        *,
-        vectors: Tensor | None = None,
-        pretrained: Pretrained | None = None,
-        device: str = "auto",
-        folder: Path | None = None,
-        network: Network | None = None,
-    ) -> None:
-        self.config = config
-        self.vocabulary = vocabulary
-        self._vectors = vectors
-        self._pretrained = pretrained
-        self._folder = folder  # where the segmenter is, which is loaded when it is first needed
-        self._segmenter: Segmenter | None = None
-        self.device = choose_device(device)
-        self._namer = TreeNamer(vocabulary, config)
-        self.scorer: Network
-        if network is not None:
-            self.scorer = network
-            return
-        where = "" if folder is None else f"{folder}: "
-        make = partial(Scorer, config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
-        # No time goes into numbers that are replaced at once; encoders of transformers have some
-        # that are not.
-        scorer = make_blank(make, where)
-        if pretrained is not None and not pretrained.native:
-            scorer = make()
-        try:
-            scorer.load_state_dict(dict(weights), assign=True)
-        except RuntimeError as error:
-            raise ParserError(
-                f"{where}damaged: the weights do not fit the settings and the vocabulary "
-                f"({misfit(error)})"
-            ) from None
-        if config.precision == "int8" and self.device.type == "cpu" and has_byte_products():
-            use_byte_products(scorer)
-        try:
-            self.scorer = scorer.to(self.device).eval()
-        except torch.OutOfMemoryError:
-            raise ParserError(
-                f"{where}the weights do not fit in the free memory of {self.device}; use another "
-                "device (cpu)"
-            ) from None
-
-    def save(self, path: str | Path) -> None:
-        """Write a model folder that `treecrf.load` takes, in the place of a model that is there."""
-        if not isinstance(self.scorer, Scorer):
-            raise ParserError("this parser has a graph and no weights; copy its folder instead")
-        segmenter = self._segmenter
-        if segmenter is None and self._folder is not None and has_segmenter(self._folder):
-            segmenter = self.segmenter  # loaded now: the folder may be the one that is replaced
-        save_model(
-            Path(path),
-            self.config,
-            self.vocabulary,
-            self.scorer.state_dict(),
-            vectors=self._vectors,
-            pretrained=self._pretrained,
-            segmenter=segmenter,
-        )
-
-    @property
-    def has_segmenter(self) -> bool:
-        """Whether the model can cut raw text."""
-        return self._segmenter is not None or (
-            self._folder is not None and has_segmenter(self._folder)
-        )
-
-    @property
-    def segmenter(self) -> Segmenter:
-        """What cuts raw text into sentences and words, where the model has it."""
-        if self._segmenter is None:
-            if self._folder is None or not self.has_segmenter:
-                raise ParserError(
-                    "this model has no segmenter for raw text: train one with `treecrf train "
-                    "--segmenter`, or give it words"
-                )
-            self._segmenter = Segmenter.load(self._folder, device=self.device)
-        return self._segmenter
-
     def parse(self, text: str) -> list[Sentence]:
         """The trees of raw text, cut into sentences and words first."""
         check_text(text)
@@ -225,11 +133,10 @@ class Parser:
         from 1, head 0 the root) and `forbidden` the heads that a word must not have.
         """
         given = list(as_sentences(sentences))
-        config = self._config(decoder)
-        parsed: list[Sentence] = []
         pairs = zip(given, make_constraints(len(given), constraints, forbidden), strict=True)
-        for window in windows(enumerate(pairs, 1), size=_size_of_pair):
-            parsed += self._parse_window(window, config, probs=probs)
+        parsed: list[Sentence] = []
+        for window in windows(pairs, size=_words):
+            parsed += self._parse_window(window, decoder, first=len(parsed) + 1, probs=probs)
         return parsed
 
     def parse_stream(
@@ -242,19 +149,20 @@ class Parser:
     ) -> Iterator[Sentence]:
         """The trees of any number of sentences, in their order; memory stays bounded.
 
-        With `keep_heads`, the heads and labels that sentences have already are kept. Reading the
+        With `keep_heads`, the heads and relations that sentences have already are kept. Reading the
         input and using the output go on while the device computes.
         """
-        config = self._config(decoder)
+        given = as_sentences(sentences)
+        pairs = ((one, constraints_from(one) if keep_heads else NO_CONSTRAINTS) for one in given)
+        done = 0
 
-        def pair(sentence: Sentence) -> tuple[Sentence, Constraints]:
-            return sentence, constraints_from(sentence) if keep_heads else NO_CONSTRAINTS
+        def work(window: list[Pair]) -> list[Sentence]:
+            nonlocal done
+            parsed = self._parse_window(window, decoder, first=done + 1, probs=probs)
+            done += len(parsed)
+            return parsed
 
-        def work(window: list[NumberedPair]) -> list[Sentence]:
-            return self._parse_window(window, config, probs=probs)
-
-        pairs = enumerate(map(pair, as_sentences(sentences)), 1)
-        for parsed in pipelined(windows(pairs, size=_size_of_pair), work):
+        for parsed in pipelined(windows(pairs, size=_words), work):
             yield from parsed
 
     def parse_best(
@@ -269,23 +177,10 @@ class Parser:
         self, sentence: Sentence, constraint: Constraints, *, k: int
     ) -> list[tuple[Sentence, float]]:
         """The k best trees of a sentence under its constraints, each with its log-probability."""
-        k = checked_count(k)
-        constraint.check(sentence)
-        check_lists(sentence, k, siblings=self.scorer.sibling_scores is not None)
-        batch, allowed = self._one_batch(self._encoded([sentence]), [constraint])
-
-        @torch.inference_mode()
-        def decode() -> Trees:
-            decoding = Decoding(self.scorer, batch, config=self.config, allowed=allowed)
-            return decoding.list_best(k)
-
-        try:
-            with fast_products():
-                small = is_small_grid(batch.grid, self.device)
-                trees = run_on_one_thread(decode) if small else decode()
-        except NoAllowedTreeError as error:
-            raise error.named(sentence.where, forbidden=bool(constraint.forbidden)) from None
-        return self._namer.ranked(sentence, constraint, trees)
+        trees = self._decode([sentence], [constraint], topk=[checked_count(k)]).best
+        assert trees is not None
+        assert trees[0] is not None
+        return self._namer.ranked(sentence, constraint, trees[0])
 
     def analyse(
         self,
@@ -294,30 +189,15 @@ class Parser:
         *,
         topk: Sequence[int] | None = None,
     ) -> list[Analysis]:
-        """The trees of sentences with all that is known of them, each under its constraints.
+        """The trees of sentences under their constraints, with marginals and entropies.
 
         `topk` says how many of the best trees to list for each sentence; 0 is no list.
         """
         if constraints is None:
             constraints = [NO_CONSTRAINTS] * len(sentences)
-        for number, (sentence, constraint) in enumerate(zip(sentences, constraints, strict=True)):
-            constraint.check(sentence)
-            if topk is not None and topk[number]:
-                k = checked_count(topk[number])
-                check_lists(sentence, k, siblings=self.scorer.sibling_scores is not None)
-        try:
-            trees = decode_sentences(
-                self.scorer,
-                self._encoded(sentences),
-                constraints,
-                config=self.config,
-                device=self.device,
-                details=True,
-                topk=topk,
-            )
-        except (NoAllowedTreeError, TooLongError) as error:
-            forbidden = bool(constraints[error.row].forbidden)
-            raise error.named(sentences[error.row].where, forbidden=forbidden) from None
+        if topk is not None:
+            topk = [k and checked_count(k) for k in topk]
+        trees = self._decode(sentences, constraints, details=True, topk=topk)
         return self._namer.analyses(sentences, constraints, trees)
 
     def distribution(
@@ -334,76 +214,83 @@ class Parser:
         """
         given = list(as_sentences(sentences))
         made = list(make_constraints(len(given), constraints, forbidden))
-        for number, (sentence, constraint) in enumerate(zip(given, made, strict=True), 1):
-            constraint.check(sentence, where=place_of(sentence, number))
         if not given:
             raise ParserError("there is no sentence")
-        batch, allowed = self._one_batch(self._encoded(given), made)
+        encoded = self._encode(given, made, first=1)
+        batch = make_batch(encoded, np.arange(len(given)), device=self.device)
         back = torch.from_numpy(np.argsort(batch.rows)).to(self.device)
+
+        def score() -> tuple[Tensor, Tensor | None]:
+            roles = self.scorer(batch)
+            arcs, siblings = self.scorer.arcs(roles, batch), self.scorer.siblings(roles, batch)
+            return tempered(arcs, siblings, self.config.temperature)
+
         with torch.no_grad(), fast_products():
             small = is_small_grid(batch.grid, self.device)
-            score = partial(self._scores, batch)
             arcs, siblings = run_on_one_thread(score) if small else score()
         return distribution(
             arcs[back],
             None if siblings is None else siblings[back],
             batch.lengths[back],
             config=self.config,
-            allowed=None if allowed is None else allowed[back],
+            allowed=allowed_arcs(made, batch.grid[1], device=self.device),
             validate=True,
         )
 
-    def _config(self, decoder: Decoder | None) -> Config:
-        return self.config if decoder is None else replace(self.config, decoder=decoder)
+    def _parse_window(
+        self, window: list[Pair], decoder: Decoder | None, *, first: int, probs: bool
+    ) -> list[Sentence]:
+        """The trees of some sentences, of which the first has this number in messages."""
+        sentences = [sentence for sentence, _ in window]
+        constraints = [constraint for _, constraint in window]
+        trees = self._decode(sentences, constraints, decoder=decoder, first=first, probs=probs)
+        return self._namer.with_trees(sentences, constraints, trees)
 
-    def _encoded(self, sentences: Sequence[Sentence]) -> EncodedSentences:
+    def _encode(
+        self,
+        sentences: Sequence[Sentence],
+        constraints: Sequence[Constraints],
+        *,
+        first: int | None = None,
+    ) -> EncodedSentences:
+        """Check sentences and their constraints, and turn words into numbers."""
+        for row, (sentence, constraint) in enumerate(zip(sentences, constraints, strict=True)):
+            if constraint:
+                constraint.check(sentence, where=place_of(sentence, row, first))
         check_tags(sentences, self.config)
         return encode(sentences, self.vocabulary, self.config)
 
-    def _one_batch(
-        self, encoded: EncodedSentences, constraints: list[Constraints]
-    ) -> tuple[Batch, Tensor | None]:
-        batch = make_batch(encoded, np.arange(len(encoded)), device=self.device)
-        ordered = [constraints[row] for row in batch.rows]
-        return batch, allowed_arcs(ordered, batch.grid[1], device=self.device)
-
-    def _scores(self, batch: Batch) -> tuple[Tensor, Tensor | None]:
-        """Scores of arcs and siblings whose probabilities are calibrated."""
-        roles = self.scorer(batch)
-        arcs, siblings = self.scorer.arcs(roles, batch), self.scorer.siblings(roles, batch)
-        return tempered(arcs, siblings, self.config.temperature)
-
-    def _parse_window(
-        self, window: list[NumberedPair], config: Config, *, probs: bool = True
-    ) -> list[Sentence]:
-        """The trees of some sentences, computed in batches of similar length."""
-        sentences = [sentence for _, (sentence, _) in window]
-        constraints = [constraint for _, (_, constraint) in window]
-        for number, (sentence, constraint) in window:
-            if constraint:
-                constraint.check(sentence, where=place_of(sentence, number))
-        encoded = self._encoded(sentences)
-        try:
-            trees = self.decode(encoded, constraints, config=config, probs=probs)
-        except (NoAllowedTreeError, TooLongError) as error:
-            number, (sentence, constraint) = window[error.row]
-            where = place_of(sentence, number)
-            raise error.named(where, forbidden=bool(constraint.forbidden)) from None
-        return self._namer.with_trees(sentences, constraints, trees)
-
-    def decode(
+    def _decode(
         self,
-        encoded: EncodedSentences,
+        sentences: Sequence[Sentence],
         constraints: Sequence[Constraints],
         *,
-        config: Config,
-        probs: bool,
+        decoder: Decoder | None = None,
+        first: int | None = None,
+        probs: bool = False,
+        details: bool = False,
+        topk: Sequence[int] | None = None,
     ) -> Trees:
-        """The trees of encoded sentences as numbers: what is done on the device."""
-        return decode_sentences(
-            self.scorer, encoded, constraints, config=config, device=self.device, probs=probs
-        )
+        """The trees of sentences; errors name the sentence, by its number if `first` is given."""
+        config = self.config if decoder is None else replace(self.config, decoder=decoder)
+        for sentence, k in zip(sentences, topk or (), strict=False):
+            if k:
+                check_lists(sentence, k, siblings=self.scorer.sibling_scores is not None)
+        try:
+            return decode_sentences(
+                self.scorer,
+                self._encode(sentences, constraints, first=first),
+                constraints,
+                config=config,
+                device=self.device,
+                probs=probs,
+                details=details,
+                topk=topk,
+            )
+        except (NoAllowedTreeError, TooLongError) as error:
+            where = place_of(sentences[error.row], error.row, first)
+            raise error.named(where, forbidden=bool(constraints[error.row].forbidden)) from None
 
 
-def _size_of_pair(numbered: NumberedPair) -> int:
-    return len(numbered[1][0])
+def _words(pair: Pair) -> int:
+    return len(pair[0])

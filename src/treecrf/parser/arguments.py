@@ -1,4 +1,4 @@
-"""What callers give a parser, found to be what it takes: else an error says what to give."""
+"""Validate arguments; errors say what to pass instead."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from numbers import Integral
@@ -14,7 +14,7 @@ Words = Sequence[str] | Sentence
 
 
 def as_sentences(given: Iterable[Words]) -> Iterator[Sentence]:
-    """Each of the sentences, made of its words where it is none yet."""
+    """The sentences, made from words where they are lists."""
     if isinstance(given, (str, bytes, Sentence)) or not isinstance(given, Iterable):
         raise ParserError(
             f"give a list of sentences, each of them a list of words, and not {_a(given)}; "
@@ -41,13 +41,14 @@ def _made_of(words: Sequence[str]) -> Sentence:
     return Sentence(forms)
 
 
-def place_of(sentence: Sentence, number: int) -> str:
-    """Where a sentence is, for messages: its own name, else its number among those given."""
-    return sentence.where if sentence.line or sentence.sent_id else f"sentence {number}"
+def place_of(sentence: Sentence, row: int, first: int | None) -> str:
+    """The name of a sentence in messages: its own, else its number if the first one has one."""
+    named = sentence.line or sentence.sent_id or first is None
+    return sentence.where if named else f"sentence {(first or 0) + row}"
 
 
 def check_text(text: object) -> None:
-    """An error where this is no raw text."""
+    """Raise an error if this is not raw text."""
     if not isinstance(text, str):
         raise ParserError(
             f"raw text is one string, and not {_a(text)}; `parse_text` takes it in pieces and "
@@ -56,7 +57,7 @@ def check_text(text: object) -> None:
 
 
 def as_text(pieces: Iterable[str]) -> Iterator[str]:
-    """Each of the pieces of a raw text."""
+    """The pieces of a raw text."""
     if isinstance(pieces, bytes) or not isinstance(pieces, Iterable):
         check_text(pieces)
     for piece in pieces:
@@ -65,12 +66,11 @@ def as_text(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def checked_count(k: int) -> int:
-    """How many trees to list, as a plain number; an error where it is none."""
+    """The number of trees to list as a plain int."""
     if not isinstance(k, Integral) or isinstance(k, bool) or not 1 <= k <= MOST_TREES:
         raise ParserError(f"k is {k!r:.60}; it is how many trees to list, 1 to {MOST_TREES:,}")
     return int(k)
 
 
 def _a(thing: object) -> str:
-    """What kind of thing this is."""
     return "None" if thing is None else f"something of type {type(thing).__name__}"

@@ -1,7 +1,7 @@
-"""Parsing from file to file, with processes for what Python does beside the device.
+"""Parsing from file to file with worker processes.
 
-This process computes. The others each take pieces of the file, turn them into numbers, wait for
-the trees and turn those into text, so that the device does not wait for Python.
+This process computes. The workers turn pieces of the file into numbers, and the trees into text, so
+that the device does not wait for Python.
 """
 
 import os
@@ -20,6 +20,7 @@ from typing import Any
 
 from treecrf.parser.api import Parser
 from treecrf.parser.config import Config
+from treecrf.parser.decoding.batches import decode_sentences
 from treecrf.parser.decoding.decoder import NoAllowedTreeError
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import TooLongError
@@ -34,12 +35,12 @@ __all__ = ["parse_with_workers"]
 
 _PIECE_BYTES = 1 << 21
 _PIECE_CHARACTERS = 1 << 18  # of raw text
-# Pieces for each worker that are under way at once: while one is computed the next one is read.
+# Pieces in flight for each worker: while one is computed, the next is read.
 _IN_FLIGHT = 2
-# Threads that compute: while one waits for a GPU, or launches, another makes the next batch.
+# Threads that compute: while one waits for a GPU, another makes the next batch.
 _THREADS = {"cpu": 1, "cuda": 2}
 _SECONDS_TO_END = 5.0
-# Ctrl-C is for the process that writes, from the very start of the others.
+# Workers ignore Ctrl-C from their very start; the process that writes handles it.
 _PROGRAM = (
     "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     "from treecrf.parser.files.worker import serve; serve()"
@@ -50,7 +51,7 @@ _ENDED = "a process that reads and writes has ended; try --workers 0"
 def parse_with_workers(
     parser: Parser, source: File, options: FileOptions, *, workers: int
 ) -> Iterator[str]:
-    """The parsed file in pieces of CoNLL-U, in order: one tree a sentence, no documents."""
+    """Parse a file to pieces of CoNLL-U, in order; one tree a sentence, no documents."""
     if workers < 1:
         raise ParserError(f"workers is {workers}; it is how many processes there are, 1 or more")
     if options.topk is not None:
@@ -98,7 +99,7 @@ def parse_with_workers(
 
 
 def _close(pool: "list[_Process]") -> None:
-    """Tell all processes to end, and then wait for them."""
+    """Tell all workers to end, then wait for them."""
     for process in pool:
         process.messages.put(None)
     until = time.monotonic() + _SECONDS_TO_END
@@ -108,13 +109,20 @@ def _close(pool: "list[_Process]") -> None:
 
 def _trees(parser: Parser, numbers: Numbers, config: Config, *, probs: bool) -> object:
     try:
-        return parser.decode(numbers.encoded, numbers.constraints, config=config, probs=probs)
+        return decode_sentences(
+            parser.scorer,
+            numbers.encoded,
+            numbers.constraints,
+            config=config,
+            device=parser.device,
+            probs=probs,
+        )
     except (NoAllowedTreeError, TooLongError) as error:
         raise error.named(numbers.places[error.row]) from None
 
 
 def _pieces(chunks: Iterator[bytes], name: str, kind: Input) -> Iterator[Piece]:
-    """The file in pieces that end where a sentence ends."""
+    """The file in pieces of whole sentences."""
     lines = 0
     rest: list[bytes] = []
     while chunk := next_chunk(chunks, name, line=lines + 1, before=rest):
@@ -123,7 +131,7 @@ def _pieces(chunks: Iterator[bytes], name: str, kind: Input) -> Iterator[Piece]:
             continue
         data = b"".join(rest)
         end = len(data) if kind == "tokens" else data.rfind(b"\n\n") + 2
-        if end < 2:  # one sentence and no end of it
+        if end < 2:  # the sentence does not end yet
             rest = [data]
             continue
         yield Piece(lines, data[:end])
@@ -134,10 +142,10 @@ def _pieces(chunks: Iterator[bytes], name: str, kind: Input) -> Iterator[Piece]:
 
 
 class _Process:
-    """A worker, and threads that talk to it: who asks does not wait until it listens."""
+    """A worker process, and two threads that talk to it, so that `ask` does not wait."""
 
     def __init__(self, job: FileJob) -> None:
-        # Not by multiprocessing, which has a process import the program that is running, and torch.
+        # multiprocessing would import the main program, and torch, in the worker.
         self.process = subprocess.Popen(
             [sys.executable, "-P", "-c", _PROGRAM],
             stdin=subprocess.PIPE,
@@ -156,7 +164,7 @@ class _Process:
             talker.start()
 
     def ask(self, number: int, message: object) -> "Future[Any]":
-        """The reply to a piece, or to the trees of the piece with this number, once it comes."""
+        """A future reply to a piece, or to the trees of the piece with this number."""
         reply: Future[Any] = Future()
         with self.lock:
             if self.ended:
@@ -167,7 +175,7 @@ class _Process:
         return reply
 
     def close(self, *, until: float) -> None:
-        """Wait for its end, which comes at this time at the latest."""
+        """Wait for its end; kill it at the time `until`."""
         try:
             self.process.wait(max(0, until - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -178,7 +186,7 @@ class _Process:
 
     def _send(self) -> None:
         assert self.process.stdin is not None
-        with suppress(OSError), self.process.stdin as pipe:  # that it has ended is for `_listen`
+        with suppress(OSError), self.process.stdin as pipe:  # `_listen` notices its end
             while (message := self.messages.get()) is not None:
                 pickle.dump(message, pipe, pickle.HIGHEST_PROTOCOL)
                 pipe.flush()
@@ -194,7 +202,7 @@ class _Process:
                         future.set_exception(reply)
                     else:
                         future.set_result(reply)
-        except Exception:  # no more replies, or what is none: bytes that nobody pickled
+        except Exception:  # the end of replies, or bytes that are no pickle
             pass
         finally:
             with self.lock:

@@ -1,0 +1,110 @@
+"""A trained model in memory: its settings, vocabulary, network and segmenter."""
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from treecrf.nn.int8.convert import use_byte_products
+from treecrf.nn.int8.linear import has_byte_products
+from treecrf.parser.config import Config
+from treecrf.parser.decoding.sentences import TreeNamer
+from treecrf.parser.device import choose_device
+from treecrf.parser.errors import ParserError
+from treecrf.parser.estimates import make_blank
+from treecrf.parser.folder import save_model
+from treecrf.parser.network.pretrained import Pretrained
+from treecrf.parser.network.scorer import Network, Scorer
+from treecrf.parser.vocab import Vocabulary
+from treecrf.segment.segmenter import Segmenter, has_segmenter
+from treecrf.storage import misfit
+
+__all__ = ["Model"]
+
+
+class Model:
+    """The part of a `Parser` that is in its folder; see there for the arguments."""
+
+    def __init__(
+        self,
+        config: Config,
+        vocabulary: Vocabulary,
+        weights: Mapping[str, Tensor],
+        *,
+        vectors: Tensor | None = None,
+        pretrained: Pretrained | None = None,
+        device: str = "auto",
+        folder: Path | None = None,
+        network: Network | None = None,
+    ) -> None:
+        self.config = config
+        self.vocabulary = vocabulary
+        self._vectors = vectors
+        self._pretrained = pretrained
+        self._folder = folder  # where the segmenter is, which is loaded when it is first needed
+        self._segmenter: Segmenter | None = None
+        self.device = choose_device(device)
+        self._namer = TreeNamer(vocabulary, config)
+        self.scorer: Network
+        if network is not None:
+            self.scorer = network
+            return
+        make = partial(Scorer, config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
+        where = "" if folder is None else f"{folder}: "
+        # No time goes into numbers that are replaced at once; encoders of transformers have some
+        # that are not.
+        scorer = make_blank(make, where)
+        if pretrained is not None and not pretrained.native:
+            scorer = make()
+        try:
+            scorer.load_state_dict(dict(weights), assign=True)
+        except RuntimeError as error:
+            raise ParserError(
+                f"{where}damaged: the weights do not fit the settings and the vocabulary "
+                f"({misfit(error)})"
+            ) from None
+        if config.precision == "int8" and self.device.type == "cpu" and has_byte_products():
+            use_byte_products(scorer)
+        try:
+            self.scorer = scorer.to(self.device).eval()
+        except torch.OutOfMemoryError:
+            raise ParserError(
+                f"{where}the weights do not fit in the free memory of {self.device}; use another "
+                "device (cpu)"
+            ) from None
+
+    def save(self, path: str | Path) -> None:
+        """Write a model folder that `treecrf.load` takes, in the place of a model that is there."""
+        if not isinstance(self.scorer, Scorer):
+            raise ParserError("this parser has a graph and no weights; copy its folder instead")
+        save_model(
+            Path(path),
+            self.config,
+            self.vocabulary,
+            self.scorer.state_dict(),
+            vectors=self._vectors,
+            pretrained=self._pretrained,
+            # Loaded now: the folder may be the one that is replaced.
+            segmenter=self.segmenter if self.has_segmenter else None,
+        )
+
+    @property
+    def has_segmenter(self) -> bool:
+        """Whether the model can cut raw text."""
+        return self._segmenter is not None or (
+            self._folder is not None and has_segmenter(self._folder)
+        )
+
+    @property
+    def segmenter(self) -> Segmenter:
+        """The segmenter of the model, which cuts raw text into sentences and words."""
+        if self._segmenter is None:
+            if self._folder is None or not self.has_segmenter:
+                raise ParserError(
+                    "this model has no segmenter for raw text: train one with `treecrf train "
+                    "--segmenter`, or give it words"
+                )
+            self._segmenter = Segmenter.load(self._folder, device=self.device)
+        return self._segmenter
