@@ -12,10 +12,10 @@ DEFAULT = "en"
 
 
 def model_folder(model: str | Path | None) -> Path:
-    """The folder that is meant: one that exists, else a model that comes with treecrf."""
+    """The folder of a model: one that exists, else a model that comes with treecrf."""
     if not isinstance(model, str | os.PathLike | None):
         raise ParserError(f"a model is the path of its folder, or a name, and not {model!r:.60}")
-    # What has a separator is a path, even if pathlib would shorten it to a name.
+    # A name with a separator is a path, even if pathlib would shorten it.
     if model is not None and (Path(model).exists() or os.path.basename(model) != str(model)):
         return Path(model)
     name = DEFAULT if model is None else str(model)

@@ -1,18 +1,9 @@
-"""Every setting of a parser in one frozen dataclass; a model folder keeps it as `config.toml`."""
+"""The settings of a parser in one frozen dataclass; a model folder keeps them as `config.toml`."""
 
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from treecrf.parser.choices import (
-    Decoder,
-    Encoder,
-    Loss,
-    Nonprojective,
-    Precision,
-    RecurrentMask,
-    Schedule,
-    Tags,
-)
+from treecrf.parser import choices
 from treecrf.parser.errors import ParserError
 from treecrf.settings import Settings, setting
 from treecrf.treebank.metrics.scores import Punctuation
@@ -28,11 +19,13 @@ class Config(Settings):
     error = ParserError
     renamed = MappingProxyType({"products": "precision"})
 
-    loss: Loss = setting(
+    loss: choices.Loss = setting(
         "crf2o", "Training loss: local (head selection), crf, crf2o or nonprojective."
     )
-    decoder: Decoder = setting("auto", "Decoder: mbr, viterbi or mst; auto chooses by the loss.")
-    nonprojective: Nonprojective = setting(
+    decoder: choices.Decoder = setting(
+        "auto", "Decoder: mbr, viterbi or mst; auto chooses by the loss."
+    )
+    nonprojective: choices.Nonprojective = setting(
         "pseudo", "Crossing arcs: pseudo (lift and restore), mst (decode any tree) or none."
     )
     encoding: Encoding = setting("head+path", "Marks that pseudo-projective relations carry.")
@@ -43,14 +36,14 @@ class Config(Settings):
         1.0, "Calibration: scores are divided by it before probabilities are computed.", least=1e-3
     )
 
-    encoder: Encoder = setting("bilstm", "Encoder of sentences: bilstm or transformer.")
+    encoder: choices.Encoder = setting("bilstm", "Encoder of sentences: bilstm or transformer.")
     transformer: str = setting("", "Folder or name of the pretrained transformer.")
     mix_layers: int = setting(4, "Number of its last layers that are mixed.", least=1, below=1001)
-    precision: Precision = setting(
+    precision: choices.Precision = setting(
         "float32", "Arithmetic on a CPU: float32, or int8 (faster with VNNI, slightly less exact)."
     )
     predict_upos: bool = setting(False, "Whether the parser predicts universal tags as well.")
-    tags: Tags = setting("none", "Tags that the network reads: none, upos or xpos.")
+    tags: choices.Tags = setting("none", "Tags that the network reads: none, upos or xpos.")
     min_freq: int = setting(2, "Words seen less often share one vector.", least=1)
     lowercase: bool = setting(True, "Whether word vectors ignore case; characters keep it.")
     word_size: int = setting(100, "Size of the trained word vectors.", least=1)
@@ -80,7 +73,7 @@ class Config(Settings):
     recurrent_dropout: float = setting(
         0.33, "Dropout of the recurrent state of a BiLSTM layer.", least=0, below=1
     )
-    recurrent_dropout_mask: RecurrentMask = setting(
+    recurrent_dropout_mask: choices.RecurrentMask = setting(
         "batch", "Recurrent dropout masks: one for each batch, or for each sentence (slower)."
     )
     transformer_dropout: float = setting(
@@ -97,7 +90,9 @@ class Config(Settings):
     layer_decay: float = setting(
         0.9, "Learning rate of each lower layer, as a share of the one above.", least=0
     )
-    schedule: Schedule = setting("exponential", "Learning rate schedule: exponential or linear.")
+    schedule: choices.Schedule = setting(
+        "exponential", "Learning rate schedule: exponential or linear."
+    )
     warmup: float = setting(0.0, "Warm-up of the learning rate, in epochs.", least=0)
     beta1: float = setting(0.9, "Adam's first-moment decay.", least=0, below=1)
     beta2: float = setting(0.9, "Adam's second-moment decay.", least=0, below=1)
@@ -137,7 +132,7 @@ class Config(Settings):
         return self.nonprojective == "pseudo" and self.loss != "nonprojective"
 
     @property
-    def resolved_decoder(self) -> Decoder:
+    def resolved_decoder(self) -> choices.Decoder:
         """The decoder that `auto` stands for."""
         if self.decoder != "auto":
             return self.decoder
@@ -156,7 +151,7 @@ class Config(Settings):
         return self.loss in ("crf", "crf2o")
 
     def to_toml(self) -> str:
-        """The settings as a TOML file, each with a comment that says what it is."""
+        """The settings as a TOML file, each with a comment."""
         return "# The settings of a treecrf model.\n" + Settings.to_toml(self)
 
 
@@ -178,4 +173,4 @@ ARCHITECTURE = (
     "label_size",
     "sibling_size",
 )
-"""The settings that weights depend on: a model that goes on from another one has the same."""
+"""Settings that weights depend on: a warm start needs the same."""

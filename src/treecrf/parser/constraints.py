@@ -23,8 +23,7 @@ class Constraints:
 
     def check(self, sentence: Sentence, *, where: str | None = None) -> None:
         """Raise an error for a word or head outside the sentence, or both kept and forbidden."""
-        where = where or sentence.where
-        words = len(sentence)
+        where, words = where or sentence.where, len(sentence)
         outside = f"but the sentence has {words} words (1 to {words}; head 0 is the root)"
         for word, head in self.heads.items():
             if not (1 <= word <= words and 0 <= head <= words):
@@ -50,10 +49,9 @@ NO_CONSTRAINTS = Constraints()
 
 def constraints_from(sentence: Sentence) -> Constraints:
     """Constraints that keep the heads and relations that a sentence has already."""
-    heads, deprels = sentence.heads, sentence.deprels
     return Constraints(
-        heads={word: head for word, head in enumerate(heads, 1) if head >= 0},
-        relations={word: deprel for word, deprel in enumerate(deprels, 1) if deprel != "_"},
+        heads={word: head for word, head in enumerate(sentence.heads, 1) if head >= 0},
+        relations={word: name for word, name in enumerate(sentence.deprels, 1) if name != "_"},
     )
 
 
@@ -62,7 +60,7 @@ def make_constraints(
     heads: Sequence[Mapping[int, int] | None] | None,
     forbidden: Sequence[Mapping[int, Collection[int]] | None] | None,
 ) -> Iterable[Constraints]:
-    """The constraints of so many sentences, from what a caller gives for each of them."""
+    """Validate the constraints that a caller gives for each of so many sentences."""
     for name, given in (("constraints", heads), ("forbidden", forbidden)):
         if given is None:
             continue
@@ -71,18 +69,13 @@ def make_constraints(
             raise ParserError(
                 f"{len(given)} {name} for {count} sentences: give one for each, or None"
             )
-    for number in range(count):
-        keep = heads[number] if heads is not None else None
-        avoid = forbidden[number] if forbidden is not None else None
-        yield (
-            Constraints(heads=keep or {}, forbidden=avoid or {})
-            if keep or avoid
-            else NO_CONSTRAINTS
-        )
+    nothing = [None] * count
+    for keep, avoid in zip(heads or nothing, forbidden or nothing, strict=True):
+        yield Constraints(keep or {}, avoid or {}) if keep or avoid else NO_CONSTRAINTS
 
 
 def _check_types(name: str, given: Sequence[object]) -> None:
-    """Raise an error where types are wrong; `Constraints.check` looks at the numbers."""
+    """Raise an error if types are wrong; `Constraints.check` looks at the numbers."""
     example = "{1: 2}" if name == "constraints" else "{1: [2, 3]}"
     if isinstance(given, str) or not isinstance(given, Sequence):
         raise ParserError(f"{name} is a list with an item for each sentence, such as [{example}]")
@@ -95,7 +88,7 @@ def _check_types(name: str, given: Sequence[object]) -> None:
 
 
 def _has_numbers(mapping: object, *, lists: bool) -> bool:
-    """Whether this is a mapping of words to heads, or to lists of them."""
+    """Whether this maps words to heads, or to lists of heads."""
     if not isinstance(mapping, Mapping):
         return False
     heads = [*mapping.values()]

@@ -1,4 +1,4 @@
-"""Where a parser computes, and how precisely."""
+"""The device of a parser, and the precision of its matrix products."""
 
 import threading
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ __all__ = ["choose_device", "fast_products"]
 
 
 def choose_device(name: str) -> torch.device:
-    """The device of this name; "auto" is a GPU where there is one."""
+    """The device of this name; "auto" is a GPU if there is one."""
     if name == "auto":
         return torch.device("cuda" if torch.cuda.is_available() else "cpu")
     device: torch.device | None
@@ -29,39 +29,29 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
-class _Precision:
-    """That of products, which is one for the process: the last thread to leave puts it back."""
+class _Shared:
+    """State of `fast_products`: the precision of products is one for the process."""
 
-    def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.users = 0
-        self.before = ""
-
-    def enter(self) -> None:
-        with self.lock:
-            if not self.users:
-                self.before = product_precision()
-                set_product_precision(FAST)
-            self.users += 1
-
-    def leave(self) -> None:
-        with self.lock:
-            self.users -= 1
-            if not self.users:
-                set_product_precision(self.before)
-
-
-_precision = _Precision()
+    lock = threading.Lock()
+    users = 0
+    before = ""
 
 
 @contextmanager
 def fast_products() -> Iterator[None]:
-    """Matrix products on a GPU by its tensor cores (TF32) inside the `with` block.
+    """Compute matrix products on a GPU by its tensor cores (TF32) inside the `with` block.
 
     Scores need no more: parsers trained so are as good, in a fraction of the time.
     """
-    _precision.enter()
+    with _Shared.lock:
+        if not _Shared.users:
+            _Shared.before = product_precision()
+            set_product_precision(FAST)
+        _Shared.users += 1
     try:
         yield
     finally:
-        _precision.leave()
+        with _Shared.lock:
+            _Shared.users -= 1
+            if not _Shared.users:  # the last thread to leave puts it back
+                set_product_precision(_Shared.before)

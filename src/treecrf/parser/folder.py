@@ -1,4 +1,4 @@
-"""Model folders and checkpoints on disk: safetensors, TOML and JSON, whole or not at all."""
+"""Model folders and checkpoints on disk: safetensors, TOML and JSON."""
 
 import hashlib
 import json
@@ -58,7 +58,7 @@ __all__ = [
 ]
 
 _WEIGHTS_FORM = "treecrf model 1"
-# What is a little under 16 MiB with the names of its tensors: hosts of repositories like no more.
+# A little under 16 MiB with the names of tensors: hosts of repositories want no larger files.
 SHARD_BYTES = (16 << 20) - (1 << 16)
 
 
@@ -69,9 +69,12 @@ def save_settings(
     *,
     vectors: Tensor | None,
     pretrained: Pretrained | None,
+    segmenter: Segmenter | None = None,
 ) -> None:
-    """Write what a model is besides its weights; it does not change while it is trained."""
+    """Write all of a model that training does not change, the settings last."""
     folder.mkdir(parents=True, exist_ok=True)
+    if segmenter is not None:
+        segmenter.save(folder)
     if pretrained is not None and pretrained.folder != folder / ENCODER:
         pretrained.write(folder / ENCODER)
     if vectors is not None:
@@ -81,14 +84,14 @@ def save_settings(
 
 
 def change_settings(folder: Path, changes: Mapping[str, Any]) -> None:
-    """Change settings of a model that fit its weights as they are, such as the temperature."""
+    """Change settings that do not affect the weights, such as the temperature."""
     with writing_to(folder):
         config = load_settings(folder)[0].changed(changes)
         replace_file(folder / CONFIG, config.to_toml().encode())
 
 
 def save_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
-    """Write the weights of a model in the place of those that are there."""
+    """Write the weights of a model; older ones are replaced."""
     save_tensors(folder / WEIGHTS, weights, {"format": _WEIGHTS_FORM})
     for path in folder.glob(SHARDS):
         path.unlink()
@@ -97,7 +100,7 @@ def save_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
 def save_compact(
     folder: Path, weights: Mapping[str, Tensor], stored: Stored, *, most: int = SHARD_BYTES
 ) -> None:
-    """Write the weights of a model in fewer bits, in files of at most so many bytes."""
+    """Write the weights of a model in fewer bits, in files of at most `most` bytes."""
     parts = list(shards(compacted(weights, stored), most=most))
     save_weights(folder, weights)  # these are read until every part is there
     for number, part in enumerate(parts, 1):
@@ -107,7 +110,7 @@ def save_compact(
 
 
 def save_checkpoint(folder: Path, tensors: Mapping[str, Tensor], state: Mapping[str, Any]) -> None:
-    """Write what training goes on from: tensors, and what JSON can hold."""
+    """Write a checkpoint: tensors, and state that JSON can hold."""
     save_tensors(
         folder / CHECKPOINT, tensors, {"format": "treecrf checkpoint 1", "state": json.dumps(state)}
     )
@@ -123,23 +126,28 @@ def save_model(
     pretrained: Pretrained | None,
     segmenter: Segmenter | None,
 ) -> None:
-    """Write a whole model folder; a model that is there is replaced when the new one is complete.
+    """Write a model folder; an older model is replaced when the new one is complete.
 
-    What else is in its folder stays.
+    Other files in the folder stay.
     """
     is_there = folder.exists()
     with writing_to(folder):
         if is_there:
             _check_folder(folder)  # nothing but a model is replaced
         with replacing(folder) as new:
-            save_settings(new, config, vocabulary, vectors=vectors, pretrained=pretrained)
             save_weights(new, weights)
-            if segmenter is not None:
-                segmenter.save(new)
+            save_settings(
+                new,
+                config,
+                vocabulary,
+                vectors=vectors,
+                pretrained=pretrained,
+                segmenter=segmenter,
+            )
 
 
 def has_model(folder: Path) -> bool:
-    """Whether there is something in the folder that can be loaded, as far as names tell."""
+    """Whether the folder has the files of a model."""
     try:
         _check_folder(folder)
     except ParserError:
@@ -150,7 +158,7 @@ def has_model(folder: Path) -> bool:
 def load_settings(
     folder: Path, *, weights: bool = True
 ) -> tuple[Config, Vocabulary, Pretrained | None]:
-    """What a model is besides its weights, which must be there as well unless told otherwise."""
+    """Load settings, vocabulary and transformer; `weights`: whether weights must be there too."""
     if weights:
         _check_folder(folder)
     config = load_config(folder / CONFIG)
@@ -167,7 +175,7 @@ def load_settings(
 
 
 def load_weights(folder: Path) -> dict[str, Tensor]:
-    """The weights of a model, on the host."""
+    """Load the weights of a model, on the host."""
     _check_folder(folder)
     paths = [folder / WEIGHTS]
     if not paths[0].is_file():
@@ -184,7 +192,7 @@ def load_weights(folder: Path) -> dict[str, Tensor]:
 
 
 def load_vectors(folder: Path, vocabulary: Vocabulary) -> Tensor | None:
-    """The pretrained vectors of a model that has some."""
+    """Load the pretrained vectors of a model that has some."""
     if not vocabulary.vectors:
         return None
     vectors = _load(folder / VECTORS, "treecrf vectors 1")[0].get("vectors")
@@ -200,7 +208,7 @@ def load_vectors(folder: Path, vocabulary: Vocabulary) -> Tensor | None:
 
 
 def load_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | None:
-    """What training goes on from; None where it was not written yet."""
+    """Load the checkpoint of a training; None if there is none yet."""
     path = folder / CHECKPOINT
     if not path.exists():
         return None
@@ -215,7 +223,7 @@ def load_checkpoint(folder: Path) -> tuple[dict[str, Tensor], dict[str, Any]] | 
 
 
 def damaged(folder: Path, problem: str) -> ParserError:
-    """An error about a checkpoint that training cannot go on from, to be raised."""
+    """An error about a damaged checkpoint, to be raised."""
     return ParserError(
         f"{folder / CHECKPOINT}: a damaged checkpoint ({problem}); --overwrite trains anew"
     )
@@ -245,12 +253,11 @@ def _load(path: Path, form: str) -> tuple[dict[str, Tensor], dict[str, str]]:
 
 
 def model_digest(folder: Path) -> str:
-    """What tells a model from every other, and from itself before training made it better."""
-    # More epochs that find nothing better leave the model as it is.
+    """A hash of all files of a model; it changes when training improves the model."""
+    # More epochs without a new best leave the model as it is.
     config = load_config(folder / CONFIG).changed({"epochs": 0, "patience": 1})
     digest = hashlib.sha256(config.to_toml().encode())
-    patterns = (VOCABULARY, WEIGHTS, SHARDS, VECTORS, f"{ENCODER}/*", *SEGMENTER_FILES)
-    for pattern in patterns:
+    for pattern in (VOCABULARY, WEIGHTS, SHARDS, VECTORS, f"{ENCODER}/*", *SEGMENTER_FILES):
         for path in sorted(folder.glob(pattern)):
             digest.update(f"{path.name}\n".encode())
             with path.open("rb") as file:

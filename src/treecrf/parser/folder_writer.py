@@ -28,14 +28,13 @@ LOG = "log.jsonl"
 ENCODER = "encoder"
 FILES = (CONFIG, VOCABULARY, VECTORS, WEIGHTS, CHECKPOINT, LOG, *SEGMENTER_FILES)
 
-# Hidden folders in a model folder: files that are being written, files that are complete, and files
-# that they replace.
+# Hidden folders in a model folder: files being written, complete files, and files they replace.
 _NEW, _READY, _OLD = ".new", ".ready", ".old"
 
 
 @contextmanager
 def training_in(folder: Path, ranks: "Ranks") -> Iterator[None]:
-    """Lock the folder for the processes that train together: the one that leads has the lock."""
+    """Lock the folder for processes that train together; the leader has the lock."""
     with ExitStack() as held:
         # An error of the leader ends the others as well.
         ranks.from_leader(lambda: held.enter_context(writing_to(folder)))
@@ -44,7 +43,7 @@ def training_in(folder: Path, ranks: "Ranks") -> Iterator[None]:
 
 @contextmanager
 def writing_to(folder: Path) -> Iterator[None]:
-    """Lock a model folder, or say who writes to it; a thread that has the lock may do it again."""
+    """Lock a model folder; an error says who writes to it. A thread may lock it again."""
     check_is_folder(folder)
     with ExitStack() as held:
         try:
@@ -63,17 +62,17 @@ def writing_to(folder: Path) -> Iterator[None]:
 
 
 def check_is_folder(folder: Path) -> None:
-    """Raise an error where there is something else than a folder."""
+    """Raise an error if something else than a folder is there."""
     if folder.exists() and not folder.is_dir():
         raise ParserError(f"{folder}: not a folder; a model is a folder of several files")
 
 
 @contextmanager
 def replacing(folder: Path) -> Iterator[Path]:
-    """A new folder to write a model or a training into: at the end `folder` has what is in it.
+    """A new folder to write a model or a training into; at the end its files go to `folder`.
 
-    Until then nothing that is there goes, and nothing at all does after an error. What else is in
-    the folder stays. The settings go first and come last: where they are, all is there. Killed in
+    Older files stay until then, and after an error; files that are not of a model stay anyway. The
+    settings are removed first and put there last: if they are there, all files are. Killed in
     between, all is in a folder that `check_whole` names.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -98,7 +97,7 @@ def replacing(folder: Path) -> Iterator[Path]:
 
 
 def clean_up(folder: Path) -> None:
-    """Remove what a process that was killed has left of files that it was writing."""
+    """Remove unfinished files that a killed process has left."""
     for name in FILES:
         remove_temporary(folder / name)
     ends = [_NEW]
@@ -109,7 +108,7 @@ def clean_up(folder: Path) -> None:
 
 
 def check_whole(folder: Path) -> None:
-    """Raise an error where a process was killed as it put a new model in the place of another."""
+    """Raise an error if a process was killed while it replaced a model."""
     if not (folder / CONFIG).is_file() and (ready := list(folder.glob(f".????????{_READY}"))):
         raise ParserError(
             f"{folder}: a command was cut short as it put a new model here; all that is left to do "
@@ -131,7 +130,7 @@ def _is_config(path: Path) -> bool:
 
 
 def _move(moves: list[tuple[Path, Path]]) -> None:
-    """Rename files in this order; where one cannot be, all are where they were."""
+    """Rename files in this order; if one fails, move all back."""
     done = []
     try:
         for path, target in moves:

@@ -12,8 +12,8 @@ __all__ = ["PRESETS", "load_config"]
 
 PRESETS: dict[str, Config] = {
     "default": Config(),
-    # Small enough to be trained on a laptop in a minute: for tests, examples and trying things out.
-    # What there is time for is learnt best in large steps, and with hardly any dropout.
+    # Trains on a laptop in a minute, for tests, examples and first tries: large steps, and hardly
+    # any dropout.
     "tiny": Config(
         word_size=64,
         char_embedding_size=16,
@@ -34,7 +34,7 @@ PRESETS: dict[str, Config] = {
         epochs=10,
         patience=3,
     ),
-    # What the paper trained with, in the authors' own code where the paper does not say.
+    # As in the paper; where it does not say, as in its authors' code.
     "paper": Config(
         batch_tokens=5000, average=0.0, lstm_input_dropout=0.33, recurrent_dropout_mask="sentence"
     ),
@@ -44,10 +44,10 @@ PRESETS: dict[str, Config] = {
 def load_config(
     source: str | Path, changes: Mapping[str, Any] | None = None, *, base: Config | None = None
 ) -> Config:
-    """A preset by its name, or the settings of a TOML file, and `changes` on top of either.
+    """Load a preset by its name, or a TOML file, with `changes` on top.
 
-    What a file leaves out is as in `base`, else the default. Whether settings go together is
-    checked once all of them are there: a change may complete or correct what the file says.
+    Settings that a file leaves out are those of `base`, else the defaults. Conflicts between
+    settings are checked at the end: a change may resolve one.
     """
     changes = Config.checked(changes or {})
     if str(source) in PRESETS:

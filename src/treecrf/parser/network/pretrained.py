@@ -1,4 +1,4 @@
-"""Pretrained transformers: where they come from, and what a model folder keeps of them."""
+"""Pretrained transformers: their description in a model folder, and their weights."""
 
 import reprlib
 import tempfile
@@ -39,18 +39,17 @@ __all__ = [
 
 Pieces: TypeAlias = WordPieces | HuggingFacePieces
 
-# The most pieces of a word that are read: a longer one is no word of a language.
-_MOST_PIECES = 32
+_MOST_PIECES = 32  # read of a word; a longer one is no word of a language
 _WORDPIECE_FILES = ("config.json", "vocab.txt", "tokenizer_config.json")
 _DESCRIPTION = (".json", ".txt", ".model", ".jinja")
-_SIZES = ("hidden_size", "dim", "d_model", "n_embd")  # what families of encoders call it
+_SIZES = ("hidden_size", "dim", "d_model", "n_embd")  # names in different families of encoders
 _LONGEST = 512  # pieces, where an encoder names no limit
 
 
 class Pretrained:
-    """The description of a transformer in a folder: its sizes and how it cuts words.
+    """The description of a transformer in a folder: its sizes and its tokenizer.
 
-    It is read whole, so that it can be written though another model has taken the folder's place.
+    All files are read at once: another model may take the folder's place before `write`.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -60,42 +59,37 @@ class Pretrained:
         self.native = _is_bert(folder, self.config)
         self.files = {path.name: path.read_bytes() for path in self._described()}
         self.shape = BertShape.from_transformers(self.config) if self.native else None
-        self.size = self._read_size()
-        """Features of a state."""
+        self.size = self._read_size()  # features of a state
         self.pieces: Pieces = self._read_pieces()
 
     @property
     def longest(self) -> int:
-        """The most pieces of a text, its start and end among them."""
+        """The most pieces of a text, start and end included."""
         positions = self.config.get("max_position_embeddings") or 0
         if type(positions) is not int:
             raise ValueError(f"max_position_embeddings is {reprlib.repr(positions)}")
         if positions < 1:  # some encoders say -1 where they have none
             return _LONGEST
-        # RoBERTa and its kin count positions from past their padding.
+        # RoBERTa and its kin number positions after their padding.
         longest = positions if self.native else positions - 2
         if longest < 3:
             raise ValueError(f"max_position_embeddings is {positions}, too few for any word")
         return longest
 
     def make(self, *, dropout: float) -> nn.Module:
-        """The encoder, with weights at random."""
+        """The encoder, with random weights."""
         if self.shape is not None:
-            # As in other encoders, dropout that is 0 in the description stays so.
-            return BertEncoder(
-                self.shape,
-                dropout=dropout if self.config.get("hidden_dropout_prob", 1) else 0.0,
-                attention_dropout=(
-                    dropout if self.config.get("attention_probs_dropout_prob", 1) else 0.0
-                ),
-            )
+            # As in other encoders, dropout that is 0 in the description stays 0.
+            names = "hidden_dropout_prob", "attention_probs_dropout_prob"
+            own, attention = (dropout if self.config.get(name, 1) else 0.0 for name in names)
+            return BertEncoder(self.shape, dropout=own, attention_dropout=attention)
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "config.json").write_bytes(self.files["config.json"])
             with _by_transformers(f"{self.folder}: transformers makes no encoder of it"):
                 return HuggingFaceEncoder(Path(folder), dropout=dropout)
 
     def write(self, folder: Path) -> None:
-        """Put the description into a folder."""
+        """Write the description into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in self.files.items():
             replace_file(folder / name, content)
@@ -122,7 +116,7 @@ class Pretrained:
             return HuggingFacePieces(self.folder, limit=_MOST_PIECES, longest=self.longest)
         tokenizer = _read_json(self.folder / "tokenizer_config.json")
         vocabulary, size = read_vocabulary(self.folder), self.config["vocab_size"]
-        if len(vocabulary) > size:  # an encoder may have spare places, but no fewer than pieces
+        if len(vocabulary) > size:  # fewer pieces are fine: an encoder may have spare rows
             raise ParserError(
                 f"{self.folder}: vocab.txt has {len(vocabulary):,} pieces where config.json has a "
                 f"vocab_size of {size:,}; take both files from one encoder"
@@ -140,7 +134,7 @@ def read_vocabulary(folder: Path) -> list[str]:
 
 
 def load_pretrained(folder: Path) -> Pretrained:
-    """What a folder says of a transformer; an error says what is wrong with it."""
+    """Read the description of a transformer; an error says what is wrong with it."""
     with (
         _by_transformers(f"{folder}: not an encoder that can be read"),
         needs_extra("transformers", f"the encoder {folder}"),
@@ -149,9 +143,9 @@ def load_pretrained(folder: Path) -> Pretrained:
 
 
 def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
-    """A transformer by folder or name: its description and its weights. Nothing is written.
+    """The description and the weights of a transformer, by folder or name; writes nothing.
 
-    The names of the weights are those of the module that `Pretrained.make` gives.
+    The weights have the names of the module that `Pretrained.make` gives.
     """
     source = Path(name)
     if source.is_dir():
@@ -173,10 +167,8 @@ def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
     ):
         if not source.is_dir():
             _check_description(_description(name), name)
-        config = AutoConfig.from_pretrained(name, trust_remote_code=False)
-        config.save_pretrained(folder)
-        tokenizer = AutoTokenizer.from_pretrained(name, trust_remote_code=False)
-        tokenizer.save_pretrained(folder)
+        for kind in (AutoConfig, AutoTokenizer):
+            kind.from_pretrained(name, trust_remote_code=False).save_pretrained(folder)
         pretrained = load_pretrained(Path(folder))
         make_blank(partial(pretrained.make, dropout=0.0), f"{name}: ")
         model, found = AutoModel.from_pretrained(
@@ -186,7 +178,7 @@ def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
             ignore_mismatched_sizes=True,
             trust_remote_code=False,
         )
-    # What is missing or misshapen has numbers at random in the model.
+    # Missing and misshapen weights are random in the model.
     missing = {*found["missing_keys"], *(key for key, *_ in found.get("mismatched_keys", ()))}
     weights = {key: value for key, value in model.state_dict().items() if key not in missing}
     if pretrained.native:
@@ -201,7 +193,7 @@ def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
 
 @torch.no_grad()
 def take_encoder_weights(encoder: nn.Module, weights: Mapping[str, Tensor], name: str) -> None:
-    """Give an encoder the weights that `fetch` found under a name: all that it has."""
+    """Give an encoder the weights that `fetch` found; an error if one is missing."""
     for key, own in encoder.state_dict().items():
         value = weights.get(key)
         if value is None or value.shape != own.shape:
@@ -217,13 +209,13 @@ def take_encoder_weights(encoder: nn.Module, weights: Mapping[str, Tensor], name
 
 @contextmanager
 def _by_transformers(problem: str) -> Iterator[None]:
-    """Make one line of whatever transformers raises over files that it cannot work with."""
+    """Turn errors of transformers about its files into one line."""
     try:
         yield
     except (ParserError, TooLargeError, MissingExtraError):
         raise
     except BaseException as error:
-        # What goes wrong in Rust, of which tokenizers is made, is no Exception.
+        # A panic in Rust, which tokenizers is written in, is no Exception.
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         lines = str(error).split("\n")
@@ -232,7 +224,7 @@ def _by_transformers(problem: str) -> Iterator[None]:
 
 
 def _description(name: str) -> Path:
-    """The folder in which the files of an encoder by this name are kept, after a download."""
+    """The folder with the files of an encoder by this name, after a download."""
     from transformers.utils.hub import cached_file
 
     config, *others = CODE_FILES
@@ -245,7 +237,7 @@ def _description(name: str) -> Path:
 
 
 def _check_description(folder: Path, name: str) -> None:
-    """An error where an encoder needs Python code that comes with it, or never ends to be made."""
+    """Raise an error if an encoder needs code of its own, or has absurd sizes."""
     described = [_read_json(folder / file) for file in CODE_FILES if (folder / file).is_file()]
     if absurd := absurd_number(described):
         raise ParserError(f"{name}: damaged: {absurd} in {' or '.join(CODE_FILES)}")
@@ -257,7 +249,7 @@ def _check_description(folder: Path, name: str) -> None:
 
 
 def _is_bert(folder: Path, config: dict[str, Any]) -> bool:
-    """Whether our own encoder computes it, without the package transformers."""
+    """Whether our own encoder can compute it, without transformers."""
     return (
         config.get("model_type") == "bert"
         and config.get("hidden_act", "gelu") == "gelu"
@@ -268,7 +260,7 @@ def _is_bert(folder: Path, config: dict[str, Any]) -> bool:
 
 
 def _cuts_as_bert(tokenizer: dict[str, Any]) -> bool:
-    """Whether our own pieces of words are those of a tokenizer with these settings."""
+    """Whether our own wordpieces are those of a tokenizer with these settings."""
     strip_accents = tokenizer.get("strip_accents")
     kind = tokenizer.get("tokenizer_class") or "BertTokenizer"
     return (

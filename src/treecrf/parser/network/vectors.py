@@ -15,12 +15,11 @@ __all__ = ["read_vectors"]
 
 
 def read_vectors(source: File, *, block_lines: int = 10_000) -> tuple[list[str], Tensor]:
-    """The words of a file and their vectors `[1 + word, feature]` in half precision.
+    """Read the words of a file and their vectors `[1 + word, feature]` in half precision.
 
-    Row 0 is for words that are not in it. A line is a word and its numbers, with spaces or tabs
-    between them; a first line of two whole numbers (word2vec, fastText) is a header. All numbers
-    are scaled to a standard deviation of 1. A word that comes twice keeps its first vector.
-    So many lines are turned into numbers at once.
+    Row 0 is for unknown words. A line is a word and its numbers, separated by spaces or tabs; a
+    first line of two whole numbers (word2vec, fastText) is a header. The numbers are scaled to a
+    standard deviation of 1. A word that comes twice keeps its first vector.
     """
     words: dict[str, int] = {}
     blocks: list[np.ndarray] = []
@@ -60,7 +59,7 @@ def _lines(file: IO[bytes] | IO[str], name: str) -> Iterator[tuple[int, str]]:
 
 
 def _numbers(rows: dict[int, list[str]], name: str) -> np.ndarray:
-    """The numbers of lines, `[line, feature]`; an error names the first that has something else."""
+    """The numbers of lines, `[line, feature]`; an error names the first line with anything else."""
     try:
         return _finite(list(rows.values()))
     except ValueError:

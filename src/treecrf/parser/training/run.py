@@ -167,14 +167,13 @@ class Run:
 
     def _save_settings(self, folder: Path) -> None:
         training = self.training
-        if training.segmenter is not None:
-            training.segmenter.save(folder)
         checkpoint.save_settings(
             folder,
             training.config,
             training.vocabulary,
             vectors=training.vectors,
             pretrained=training.pretrained,
+            segmenter=training.segmenter,
         )
 
     def _write(self, *, whole: bool) -> None:
