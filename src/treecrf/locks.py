@@ -83,12 +83,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-class _Held(threading.local):
-    def __init__(self) -> None:
-        self.folders: dict[str, FileLock] = {}
-
-
-_held = _Held()
+_held: dict[tuple[int, str], FileLock] = {}  # by thread and folder
 
 
 @contextmanager
@@ -98,7 +93,8 @@ def locked_folder(folder: Path) -> Iterator[None]:
     The thread that has the lock may take it again. A new folder that stays empty is removed.
     """
     real = os.path.realpath(folder)
-    if (own := _held.folders.get(real)) is not None:
+    key = threading.get_ident(), real
+    if (own := _held.get(key)) is not None:
         if not own.in_place:
             problem = "it was removed or replaced while a model was written to it"
             raise LockedError(f"{problem}; nothing more is written")
@@ -107,13 +103,11 @@ def locked_folder(folder: Path) -> Iterator[None]:
     made = [path for path in (Path(real), *Path(real).parents) if not path.exists()]
     try:
         Path(real).mkdir(parents=True, exist_ok=True)
-        lock = _lock_of(Path(real))
-        _held.folders[real] = lock
+        _held[key] = _lock_of(Path(real))
         try:
             yield
         finally:
-            del _held.folders[real]
-            lock.release()
+            _held.pop(key).release()
     finally:
         with contextlib.suppress(OSError):  # it is not empty, or another process has removed it
             for path in made:

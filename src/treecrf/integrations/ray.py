@@ -49,12 +49,11 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class ParsedShard:
-    """What became of a file."""
+    """The result of parsing a file."""
 
     source: str
     sentences: int
-    problem: str
-    """What is wrong with the file; empty where nothing is."""
+    problem: str  # empty where there is none
 
 
 class Corpus:
@@ -172,8 +171,13 @@ def _connected(pool: Pool) -> Iterator[None]:
             raise ParserError(f"Ray is connected to a cluster already: {hint}")
         yield
         return
+    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    if pool.address is None:
+        cores = max(usable_cores(), pool.concurrency or 1)
+        options |= {"num_cpus": cores, "include_dashboard": False}
     try:
-        _start(pool)
+        with _environment(), _silence():
+            ray.init(address=pool.address or "local", **options)
     except Exception as error:  # some of Ray's have no class of their own
         reason = _lines(error)[0]
         if pool.address is None:
@@ -188,15 +192,6 @@ def _connected(pool: Pool) -> Iterator[None]:
     finally:
         ray.shutdown()
         log.setLevel(level)
-
-
-def _start(pool: Pool) -> None:
-    options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
-    if pool.address is None:
-        cores = max(usable_cores(), pool.concurrency or 1)
-        options |= {"num_cpus": cores, "include_dashboard": False}
-    with _environment(), _silence():
-        ray.init(address=pool.address or "local", **options)
 
 
 def _lines(error: Exception) -> list[str]:

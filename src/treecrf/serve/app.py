@@ -64,7 +64,7 @@ def create_app(
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.include_router(parsing_routes(registry, limits))
     app.include_router(udpipe_routes(registry, limits, allowed_origins=allowed_origins))
-    app.include_router(_health_routes(registry, metrics))
+    _add_health(app, registry, metrics)
     for router in routers:
         app.include_router(router)
     add_reference(app, registry.batchers)
@@ -72,21 +72,17 @@ def create_app(
     return app
 
 
-def _health_routes(registry: Registry, metrics: Metrics) -> APIRouter:
-    routes = APIRouter(tags=["health"])
-
-    @routes.get("/healthz", response_class=PlainTextResponse)
+def _add_health(app: FastAPI, registry: Registry, metrics: Metrics) -> None:
+    @app.get("/healthz", response_class=PlainTextResponse, tags=["health"])
     async def healthz() -> str:
         """Whether the service answers."""
         return "ok\n"
 
-    @routes.get("/metrics", response_class=PlainTextResponse)
+    @app.get("/metrics", response_class=PlainTextResponse, tags=["health"])
     async def metrics_text() -> Response:
         """Counts and times, for Prometheus."""
         waiting = {name: batcher.queued_words for name, batcher in registry.batchers.items()}
         return Response(metrics.text(waiting), media_type="text/plain; version=0.0.4")
-
-    return routes
 
 
 async def _answer_invalid(request: Request, error: Any) -> Response:

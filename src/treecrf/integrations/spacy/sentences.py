@@ -23,14 +23,10 @@ __all__ = ["SpacySentence", "sentences_of", "set_sentence_starts"]
 class SpacySentence:
     """A sentence of a Doc, without its white space, which for spaCy is tokens too."""
 
-    start: int
-    """The place of its first token in the Doc."""
-    words: Sentence | None
-    """What is parsed; None where all is white space."""
-    places: list[int]
-    """Where each word is in the Doc."""
-    spaces: dict[int, int]
-    """Where white space is, and the word before it, which it hangs on; else the first one."""
+    start: int  # place of its first token in the Doc
+    words: Sentence | None  # to parse; None where all is white space
+    places: list[int]  # of each word in the Doc
+    spaces: dict[int, int]  # place of white space -> that of the word before it, else the first one
 
 
 def set_sentence_starts(docs: Sequence[Doc], parser: "Parser") -> None:

@@ -99,18 +99,10 @@ def _fingerprint(
     while size < most and (data := streams.read_piece(partial(stream.read, _CHUNK), name)):
         bare = data.translate(None, _SPACES)
         if size + len(bare) > most:
-            place = _place_after(data, most - size)
+            found = re.match(rb"(?:\s*+\S){%d}" % (most - size), data)
+            place = found.end() if found else len(data)
             data, rest = data[:place], data[place:]
             bare = data.translate(None, _SPACES)
         size += len(bare)
         digest.update(bare)
     return size, digest.hexdigest(), rest
-
-
-def _place_after(data: bytes, count: int) -> int:
-    seen = 0
-    for place, byte in enumerate(data):
-        if seen == count:
-            return place
-        seen += byte not in _SPACES
-    return len(data)

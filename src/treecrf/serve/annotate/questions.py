@@ -39,8 +39,7 @@ class Queue:
 
     numbers: "array[int]"
     too_long: int
-    sure: int
-    """Sentences without a word that is worth asking about."""
+    sure: int  # without a word that is worth asking about
 
 
 def collect(
@@ -71,7 +70,7 @@ def make_queue(
         too_long += len(new) - len(short)
         if order == "corpus":
             numbers.extend(number for number, _ in short)
-            scores.extend(0.0 for _ in short)
+            scores.extend([0.0] * len(short))
             continue
         analyses = parser.analyse([sentence for _, sentence in short])
         for (number, _), analysis in zip(short, analyses, strict=True):

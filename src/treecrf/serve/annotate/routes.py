@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 import threading
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import Annotated, Any
 
@@ -69,10 +69,8 @@ class Annotating:
     queue: Queue
     annotations: Annotations
     asking: Asking
-    cut: Cut | None = None
-    """How the corpus was cut, to be kept with the first decision."""
-    saved: dict[int, str] = field(default_factory=dict)
-    """The versions that were saved since the start, by the number of the sentence."""
+    cut: Cut | None = None  # kept with the first decision
+    saved: dict[int, str] = field(default_factory=dict)  # versions since the start, by sentence
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def sentence(self, place: int) -> tuple[int, Sentence]:
@@ -184,7 +182,7 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
             "key": annotating.key(number, sentence),
             "asked": annotating.asking.words(probs),
             "sentence": shown,
-            **_decided(record),
+            **asdict(record),
             "known": versions,
             "progress": annotating.progress(place),
         }
@@ -219,7 +217,7 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
             raise ServeError(500, f"not saved: {out}: {error.strerror or error}") from error
         return {
             "sentence": shown,
-            **_decided(record),
+            **asdict(record),
             "known": [decision.version, _content(record)],
             "progress": annotating.progress(place),
         }
@@ -245,7 +243,3 @@ def _digest(parts: list[str]) -> str:
 def _content(record: Record) -> str:
     heads, labels = sorted(record.heads.items()), sorted(record.labels.items())
     return "content-" + _digest([str(heads), str(labels), record.state])
-
-
-def _decided(record: Record) -> dict[str, Any]:
-    return {"heads": record.heads, "labels": record.labels, "state": record.state}

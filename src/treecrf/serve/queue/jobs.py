@@ -38,14 +38,12 @@ class Task:
 
     sentence: Sentence
     constraints: Constraints = NO_CONSTRAINTS
-    parse: bool = True
-    """Without it, the sentence is only given back."""
+    parse: bool = True  # else the sentence is only given back
     details: bool = False
     topk: int = 0
 
     @cached_property
     def words(self) -> int:
-        """The number of words that it counts for."""
         return counted_words(self.sentence)
 
 

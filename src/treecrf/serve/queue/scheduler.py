@@ -136,10 +136,9 @@ class Batcher:
         speed = statistics.median(self._speeds or [_SPEED[self.engine.parser.device.type]])
         seconds = sum(job.cost for job in self._in_hand) / speed
         wait = min(max(1, math.ceil(seconds)), _LONGEST_WAIT)
-        problem = (
-            f"the model {self.name!r} has {self.queued_words:,} words waiting, and no more fit"
-        )
-        return ServeError(503, f"{problem}; try again in {wait} seconds", retry_after=wait)
+        words, again = f"{self.queued_words:,} words waiting", f"try again in {wait} seconds"
+        problem = f"the model {self.name!r} has {words}, and no more fit; {again}"
+        return ServeError(503, problem, retry_after=wait)
 
     def _cancel(self, job: Job) -> None:
         """Drop a job; what a batch has of it by now is parsed for nobody."""
@@ -170,16 +169,15 @@ class Batcher:
         return self.engine.cost(job.tasks[0]) if job.tasks else 0
 
     def _work(self) -> None:
-        while jobs := self._next_jobs():
-            self._work_on(jobs)
+        jobs: list[Job] = []
+        while True:
             with self._changed:
                 self._waiting.put_back([job for job in jobs if not job.is_over])
-
-    def _next_jobs(self) -> list[Job]:
-        """The jobs of the next batch, as soon as there is one; none when all is over."""
-        with self._changed:
-            self._changed.wait_for(lambda: bool(self._waiting) or self._closing)
-            return self._waiting.take()
+                self._changed.wait_for(lambda: bool(self._waiting) or self._closing)
+                jobs = self._waiting.take()
+            if not jobs:  # all is done, and no more come
+                return
+            self._work_on(jobs)
 
     def _work_on(self, jobs: list[Job]) -> None:
         """Parse what fits in a batch, and tell those that are done."""

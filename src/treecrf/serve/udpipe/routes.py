@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from functools import partial
 from itertools import accumulate, compress
 from typing import Any
@@ -79,25 +79,28 @@ def udpipe_routes(
     """The routes, for these models; pages of these origins may use them, `*` being all."""
     routes = APIRouter(tags=["UDPipe"])
 
-    async def models(request: Request) -> Response:
-        """The models, and what each of them can do."""
-        try:
-            headers = check_page(request.headers, allowed_origins)
-        except ServeError as error:
-            return _refused(error, {})
-        listed = {name: _components(batcher) for name, batcher in registry.batchers.items()}
-        return JSONResponse({"models": listed, "default_model": registry.default}, headers=headers)
-
-    async def process(request: Request) -> Response:
-        """Tokenise, tag and parse, as far as the model can: see UDPipe's REST interface."""
+    async def answer(request: Request, work: Callable[[], Awaitable[Response]]) -> Response:
         headers: dict[str, str] = {}
         try:
             headers = check_page(request.headers, allowed_origins)
-            answer = await _process(request, registry, limits)
+            found = await work()
         except ServeError as error:
-            return _refused(error, headers)
-        answer.headers.update(headers)
-        return answer
+            status = 400 if error.status_code == 422 else error.status_code  # as clients expect
+            found = PlainTextResponse(f"{error.detail}\n", status, error.headers)
+        found.headers.update(headers)
+        return found
+
+    async def list_models() -> Response:
+        listed = {name: _components(batcher) for name, batcher in registry.batchers.items()}
+        return JSONResponse({"models": listed, "default_model": registry.default})
+
+    async def models(request: Request) -> Response:
+        """The models, and what each of them can do."""
+        return await answer(request, list_models)
+
+    async def process(request: Request) -> Response:
+        """Tokenise, tag and parse, as far as the model can: see UDPipe's REST interface."""
+        return await answer(request, partial(_process, request, registry, limits))
 
     query = [
         {"name": name, "in": "query", "schema": schema, "required": name in _FORM["required"]}
@@ -117,11 +120,6 @@ def udpipe_routes(
             openapi_extra=given,
         )(process)
     return routes
-
-
-def _refused(error: ServeError, headers: dict[str, str]) -> Response:
-    status = 400 if error.status_code == 422 else error.status_code  # the one that clients expect
-    return PlainTextResponse(f"{error.detail}\n", status, {**headers, **(error.headers or {})})
 
 
 def _components(batcher: Batcher) -> list[str]:
