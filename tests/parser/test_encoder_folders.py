@@ -17,7 +17,7 @@ from treecrf.parser.folder import model_digest
 from treecrf.parser.network.pretrained import load_pretrained
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.training.loop import train
-from treecrf.parser.training.setup import base_config
+from treecrf.parser.training.setup import merged_config
 from treecrf.treebank import write_conllu
 
 pytest.importorskip("transformers")
@@ -57,8 +57,7 @@ def test_a_model_may_start_from_itself_by_another_path(
     model: Path, treebank: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(model.parent)
-    config = base_config(Path("model"), init=model, resume=False)
-    assert config is not None
+    config = merged_config(Path("model"), init=model, resume=False)
     training = set_up_in(Path("model"), treebank, config, init=model, overwrite=True)
     train(training, Path("model"))
     assert treecrf.load(model, device="cpu").parse_tokens([["a"]])[0].heads == [0]
@@ -134,8 +133,7 @@ def test_dropout_is_that_of_the_settings_in_any_encoder(treebank: Path, tmp_path
 def test_a_transformer_that_would_not_be_read_is_refused(
     model: Path, treebank: Path, tmp_path: Path
 ) -> None:
-    config = base_config(tmp_path / "next", init=model, resume=False)
-    assert config is not None
+    config = merged_config(tmp_path / "next", init=model, resume=False)
     with pytest.raises(ParserError, match=r"for transformer = .*, and the settings say elsewhere"):
         set_up_in(
             tmp_path / "next", treebank, config.changed({"transformer": "elsewhere"}), init=model

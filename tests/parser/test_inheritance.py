@@ -16,7 +16,7 @@ from treecrf.parser.config import Config
 from treecrf.parser.folder import load_weights, save_weights
 from treecrf.parser.network.scorer import Scorer, role_sizes
 from treecrf.parser.training.loop import Training, train
-from treecrf.parser.training.setup import base_config, set_up
+from treecrf.parser.training.setup import merged_config, set_up
 from treecrf.parser.training.warm_start import (
     inheritance_note,
     inherited_relations,
@@ -166,8 +166,8 @@ def test_a_model_keeps_what_was_chosen_for_the_one_that_it_starts_from(tmp_path:
     chosen = PSEUDO.changed({"temperature": 2.5, "precision": "int8", "seed": 3})
     train(begin(model, treebank, chosen), model)
     train_segmenter(sentences, sentences, SegmenterConfig(epochs=1)).save(model)
-    assert base_config(tmp_path / "next", init=model, resume=False) == chosen
-    assert base_config(model, init=None, resume=True) == chosen
+    assert merged_config(tmp_path / "next", init=model, resume=False) == chosen
+    assert merged_config(model, init=None, resume=True) == chosen
     training = begin(tmp_path / "next", treebank, chosen, init=model)
     shared = pickle.loads(pickle.dumps(training))  # as processes that train together share it
     train(shared, tmp_path / "next")

@@ -8,12 +8,12 @@ import torch
 
 from tests.parser.models import SMALL
 from treecrf.locks import LOCK_FILES
-from treecrf.parser import ParserError, load
+from treecrf.parser import ParserError, load, load_config
 from treecrf.parser import folder as checkpoint
 from treecrf.parser.config import Config
 from treecrf.parser.folder import load_weights
 from treecrf.parser.training.loop import Training, train
-from treecrf.parser.training.setup import base_config, set_up
+from treecrf.parser.training.setup import merged_config, set_up
 from treecrf.treebank import Sentence, TreebankError, write_conllu
 
 CONFIG = replace(SMALL, loss="crf", epochs=1)
@@ -172,9 +172,9 @@ def test_other_files_of_the_folder_stay(treebank: Path, tmp_path: Path) -> None:
 
 
 def test_resumed_training_has_the_settings_that_it_began_with(model: Path, treebank: Path) -> None:
-    assert base_config(model, init=None, resume=True) == CONFIG
-    assert base_config(model, init=None, resume=False) is None
-    assert base_config(model.with_name("none"), init=None, resume=True) is None
+    assert merged_config(model, init=None, resume=True) == CONFIG
+    assert merged_config(model, init=None, resume=False) == load_config("default")
+    assert merged_config(model.with_name("none"), init=None, resume=True) == load_config("default")
     longer = replace(CONFIG, epochs=2, patience=7, decoder="mst")
     assert train(set_up_in(model, treebank, longer, resume=True), model, resume=True).epoch == 2
     other = replace(longer, lstm_size=4, loss="local")
@@ -186,7 +186,7 @@ def test_a_model_starts_from_another(model: Path, treebank: Path, tmp_path: Path
     more = tmp_path / "more.conllu"
     write_conllu([Sentence(["new", "dog"], [2, 0], deprels=["novel", "root"])], more)
     config = replace(CONFIG, loss="crf2o")
-    assert base_config(tmp_path / "next", init=model, resume=False) == CONFIG
+    assert merged_config(tmp_path / "next", init=model, resume=False) == CONFIG
     training = set_up_in(tmp_path / "next", more, config, init=model)
     first = load(model, device="cpu").vocabulary
     vocabulary = training.vocabulary

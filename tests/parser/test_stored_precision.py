@@ -15,7 +15,7 @@ from treecrf.parser.errors import ParserError
 from treecrf.parser.network.pretrained import fetch, load_pretrained
 from treecrf.parser.training.loop import Training, train
 from treecrf.parser.training.optimiser import Optimisation
-from treecrf.parser.training.setup import base_config
+from treecrf.parser.training.setup import merged_config
 from treecrf.treebank import write_conllu
 
 transformers = pytest.importorskip("transformers")
@@ -80,8 +80,7 @@ def test_an_encoder_stored_in_half_precision_learns(treebank: Path, tmp_path: Pa
     parser = treecrf.load(tmp_path / "model", device="cpu")
     assert {own.dtype for own in parser.scorer.parameters()} == {torch.float32}
     # What goes on from the model is in single precision as well.
-    again = base_config(tmp_path / "next", init=tmp_path / "model", resume=False)
-    assert again is not None
+    again = merged_config(tmp_path / "next", init=tmp_path / "model", resume=False)
     heir = set_up_in(tmp_path / "next", treebank, again, init=tmp_path / "model")
     assert precisions(heir) == {torch.float32}
 

@@ -1,4 +1,4 @@
-"""Estimates of memory, made before anything is computed; loads torch only where a network is."""
+"""Memory estimates, made before anything is computed; loads torch only for networks."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
@@ -25,27 +25,26 @@ __all__ = [
 Module = TypeVar("Module", bound="nn.Module")
 
 FACTORED_CELLS = 1 << 28
-"""Sibling scores of a longer sentence are not kept but computed as they are needed: with more cells
-`[dependent, head, sibling]` than these, three tensors of them would take over 3 GiB."""
+"""Most cells `[dependent, head, sibling]` of sibling scores in memory; three tensors of them take
+3 GiB. The scores of a longer sentence are computed as they are needed."""
 
 LONG = 300
-"""Words of a sentence that may take more memory than there is."""
+"""Words from which on memory is checked before a sentence is parsed."""
 
 # Weights, gradients, and Adam's two moments.
 _TRAINING_COPIES = 4
-# Bytes for each cell [dependent, head, sibling] and [dependent, head] of a sentence. Sibling scores
-# are there in single precision, divided by the temperature, and as doubles; in training with their
-# gradients. Charts are some ten tensors in double precision.
+# Bytes of a cell [dependent, head, sibling] or [dependent, head]. Sibling scores exist in single
+# precision, divided by the temperature, and as doubles; in training also as gradients. Charts are
+# some ten tensors in double precision.
 _SIBLING_BYTES = 16
 _TRAINED_SIBLING_BYTES = 24
 _CHART_BYTES = 128
-_FEATURE_BYTES = 4  # of what a head and a sibling leave of a score
-# At most three lists of the k best trees for each span: scores and choices.
-_LIST_BYTES = 48
+_FEATURE_BYTES = 4  # of the product of a head and a sibling
+_LIST_BYTES = 48  # at most three lists of the k best trees for each span: scores and choices
 
 
 class TooLongError(ParserError):
-    """A sentence takes more memory than there is; `row` is the sentence."""
+    """A sentence needs more memory than is available; `row` is the sentence."""
 
     def __init__(self, row: int, words: int, needed: int, available: int) -> None:
         self.row = row
@@ -61,7 +60,7 @@ class TooLongError(ParserError):
 
 
 def make_blank(make: Callable[[], Module], where: str = "") -> Module:
-    """The network that `make` gives, without numbers; an error where no machine could hold it."""
+    """The network that `make` gives, without numbers; an error if this machine cannot hold it."""
     from treecrf.nn.blank import TooLargeError, blank_weights
 
     try:
@@ -72,7 +71,7 @@ def make_blank(make: Callable[[], Module], where: str = "") -> Module:
 
 
 def needed_bytes(words: int, config: Config, *, training: bool = False) -> int:
-    """About how much memory the scores and charts of one sentence take."""
+    """Estimated memory of the scores and charts of one sentence."""
     tokens = words + 1
     needed = _CHART_BYTES * tokens**2
     if config.loss != "crf2o":
@@ -93,10 +92,10 @@ def check_training(
     *,
     available: int | None = None,
 ) -> None:
-    """Raise an error where training takes more memory than is available now.
+    """Raise an error if training takes more memory than is available now.
 
-    It takes some copies of the weights, which need not exist yet, and on a CPU, beside these, the
-    scores of the longest sentence.
+    It takes some copies of the weights, which need not exist yet, and on a CPU also the scores of
+    the longest sentence.
     """
     copies = _TRAINING_COPIES + (config.average > 0)
     weights = copies * sum(parameter.nbytes for parameter in network.parameters())
@@ -127,7 +126,7 @@ def _available_on_gpu(device: "torch.device") -> int:
 def check_lists(
     sentence: Sentence, k: int, *, siblings: bool, available: int | None = None
 ) -> None:
-    """Raise an error where the k best trees take more than half of the available memory."""
+    """Raise an error if the k best trees take more than half of the available memory."""
     tokens = len(sentence) + 1
     needed = _LIST_BYTES * k * tokens**2
     if siblings:

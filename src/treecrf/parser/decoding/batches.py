@@ -104,7 +104,7 @@ def _parts(
 
 
 def _check_memory(encoded: EncodedSentences, order: Integers, config: Config) -> None:
-    """Raise an error where the longest sentence takes more memory than there is."""
+    """Raise an error if the longest sentence takes more memory than there is."""
     words = int(encoded.lengths[order[0]]) if len(order) else 0
     if words > LONG:
         needed, available = needed_bytes(words, config), available_memory()

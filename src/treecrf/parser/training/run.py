@@ -132,22 +132,23 @@ class Run:
 
     def finish_epoch(self, loss: float, scores: Scores, speed: float) -> Epoch:
         """Record the result of an epoch; write everything unless writing takes too much time."""
-        last = self.epochs[-1] if self.epochs else None
-        better = last is None or scores.las > last.best_las
+        number, best = self.epoch + 1, (scores.las, self.epoch + 1)
+        if self.epochs and self.epochs[-1].best_las >= scores.las:
+            best = self.epochs[-1].best_las, self.epochs[-1].best_epoch
         epoch = Epoch(
-            epoch=self.epoch + 1,
+            epoch=number,
             loss=loss,
             uas=scores.uas,
             las=scores.las,
-            best_las=scores.las if better or last is None else last.best_las,
-            best_epoch=self.epoch + 1 if better or last is None else last.best_epoch,
+            best_las=best[0],
+            best_epoch=best[1],
             steps=self.optimisation.steps,
             learning_rate=self.training.config.learning_rate * self.optimisation.share,
             sentences_per_second=speed,
             seconds=self.seconds,
         )
         self.epochs.append(epoch)
-        if better and self.training.ranks.leads:
+        if epoch.best_epoch == number and self.training.ranks.leads:
             weights = self.optimisation.averaged.state_dict()
             self._best = {name: tensor.clone() for name, tensor in weights.items()}
         if time.perf_counter() - self._written >= self._writing / _WRITING_SHARE:

@@ -31,26 +31,17 @@ from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.files.streams import File
 from treecrf.treebank.metrics.counts import punctuation
 
-__all__ = ["base_config", "merged_config", "set_up"]
+__all__ = ["merged_config", "set_up"]
 
 # Settings that may change when training is resumed.
 _RESUMABLE = ("epochs", "patience", "decoder")
 
 
-def base_config(folder: Path, *, init: str | Path | None, resume: bool) -> Config | None:
-    """The settings of the folder that is resumed, or of the model to start from, if any."""
-    if resume and (folder / checkpoint.CONFIG).exists():
-        return load_config(folder / checkpoint.CONFIG)
-    if init is None:
-        return None
-    return checkpoint.load_settings(model_folder(init))[0]
-
-
 def merged_config(
     folder: Path,
     *,
-    source: str | Path | None,
-    changes: Mapping[str, Any],
+    source: str | Path | None = None,
+    changes: Mapping[str, Any] | None = None,
     init: str | Path | None = None,
     resume: bool = False,
 ) -> Config:
@@ -60,9 +51,13 @@ def merged_config(
     `changes`. The source may also be a preset, which has every setting; without a source and
     without such a folder it is the preset `default`.
     """
-    base = base_config(folder, init=init, resume=resume)
+    base = None
+    if resume and (folder / checkpoint.CONFIG).exists():
+        base = load_config(folder / checkpoint.CONFIG)
+    elif init is not None:
+        base = checkpoint.load_settings(model_folder(init))[0]
     if base is not None and source is None:
-        return base.changed(changes)
+        return base.changed(changes or {})
     return load_config(source or "default", changes, base=base)
 
 
