@@ -9,12 +9,14 @@ import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from benchmarks import peers
+from benchmarks.plain import plain_marginals
 from benchmarks.report import print_table, write_json
 from benchmarks.timing import machine, median_ms, peak_mib
 from treecrf.ops import use_backend
@@ -127,6 +129,8 @@ def measure(
         marginals["reference"] = reference_marginals
         if family != "nonprojective":  # there it is a plain Python loop, and no rival
             argmax["reference"] = reference_argmax
+    if not alone and family == "first_order" and device.type == "cpu":
+        marginals["plain loops"] = partial(plain_marginals, parts[0], lengths)
     if not alone and words <= PEERS_UP_TO_WORDS:
         for peer in (
             peers.supar(family, parts, lengths=lengths),
