@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.timing import finish, median_ms
-from treecrf.nn.lstm.fused import PackedSteps, packed_steps
+from treecrf.nn.lstm.fused import PackedSteps, Pass, packed_steps
 from treecrf.nn.lstm.tiles import Share, Tile, chosen_tiles, share_out
 
 # Relative to the norm: products have 10 bits, and errors go through all steps and layers.
@@ -116,36 +116,15 @@ class Kernels:
         """What it writes in place of the gates changes no time."""
         from treecrf.nn.lstm.kernels import run_forward
 
-        run_forward(
-            self.gates,
-            self.recurrent,
-            self.steps,
-            masks=None,
-            outputs=self.outputs,
-            states=self.outputs,
-            cells=self.cells,
-            tile=tile,
-            keep=True,
-            precision="tf32",
-        )
+        run = Pass(self.outputs, self.gates, self.cells, self.recurrent, tile, "tf32")
+        run_forward(run, self.steps, None, outputs=self.outputs, tile=tile, keep=True)
         return [self.outputs, self.cells]
 
     def backward(self, tile: Tile) -> list[Tensor]:
         from treecrf.nn.lstm.kernels import run_backward
 
-        return list(
-            run_backward(
-                self.gates,
-                self.transposed,
-                self.steps,
-                masks=None,
-                states=self.outputs,
-                cells=self.cells,
-                output_gradients=self.output_gradients,
-                tile=tile,
-                precision="tf32",
-            )
-        )
+        run = Pass(self.outputs, self.gates, self.cells, self.transposed, tile, "tf32")
+        return list(run_backward(run, self.steps, None, self.output_gradients))
 
 
 def time_tiles(

@@ -174,9 +174,7 @@ def _marginals(
 ) -> tuple[Tensor, Tensor]:
     """log Z and marginals by the kernels, working in this shape."""
     with use_shape(shape):
-        return module("projective", "triton").marginals(
-            parts[0], lengths, *parts[1:], multiroot=False
-        )
+        return module("projective", "triton").marginals(parts, lengths, multiroot=False)
 
 
 def _named(shape: WorkShape) -> str:

@@ -5,15 +5,12 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-__all__ = ["Adam"]
-
 
 class Adam:
-    """Adam (Kingma and Ba, 2015) on gradients that are clipped by their common norm.
+    """Adam (Kingma and Ba, 2015) on gradients clipped by their common norm.
 
-    The kernel is that of `torch.optim.Adam(fused=True)`, without what is done around it in Python
-    at each step, and a long gradient is scaled down where the kernel reads it. The steps are
-    counted for all weights together.
+    The kernel is that of `torch.optim.Adam(fused=True)`, without the Python around it; it scales a
+    long gradient down where it reads it.
     """
 
     def __init__(

@@ -6,9 +6,6 @@ from torch import Tensor, nn
 from treecrf.nn.int8.affine import ByteForm
 from treecrf.nn.int8.linear import ByteProduct
 
-__all__ = ["BiaffineArcs", "BiaffineLabels", "TriaffineSiblings", "with_one"]
-
-
 # Intermediate results are larger than the scores by the number of features, so they are computed in
 # pieces: rows that stay in the cache of a CPU, or that fit into a quarter of a gigabyte elsewhere.
 _CACHED_ROWS = 64
@@ -90,10 +87,7 @@ class TriaffineSiblings(nn.Module):
         self.rounded = ByteForm(self.weight.permute(2, 1, 0))
 
     def pairs(self, heads: Tensor, siblings: Tensor) -> Tensor:
-        """Partial form of each head and sibling, `[batch, head, sibling, feature + 1]`.
-
-        The dot product of `pairs[i, k]` and `[m_j; 1]` is s(i, k, j).
-        """
+        """`[batch, head, sibling, feature + 1]`: the dot product with `[m_j; 1]` is s(i, k, j)."""
         if self.rounded is not None:
             return self.rounded(heads, with_one(siblings))
         batch, tokens, size = heads.shape

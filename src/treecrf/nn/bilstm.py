@@ -11,8 +11,6 @@ from treecrf.nn.lstm.fused import PackedSteps, can_fuse, fused_lstm, packed_step
 from treecrf.nn.lstm.stepwise import stepwise_lstm
 from treecrf.threads import run_sized
 
-__all__ = ["BiLSTM", "initialise_lstm", "lstm_weights"]
-
 
 class BiLSTM(nn.Module):
     """Bidirectional LSTM over packed tokens: the first token of every sentence comes first.
@@ -101,23 +99,17 @@ def _read_fused(
 def _read_unfused(
     layer: nn.Module, tokens: Tensor, masks: Tensor | None, *, batch_sizes: Tensor
 ) -> Tensor:
-    if masks is not None and masks.dim() == 3:
-        return stepwise_lstm(tokens, batch_sizes, lstm_weights(layer), state_masks=masks)
-    return _read_by_library(layer, tokens, masks, batch_sizes=batch_sizes)
-
-
-def _read_by_library(
-    layer: nn.Module, tokens: Tensor, columns: Tensor | None, *, batch_sizes: Tensor
-) -> Tensor:
-    if columns is None:
+    if masks is None:
         outputs: Tensor = layer(PackedSequence(tokens, batch_sizes))[0].data
         return outputs
-    start = tokens.new_zeros(2, int(batch_sizes[0]), columns.shape[1])
+    if masks.dim() == 3:
+        return stepwise_lstm(tokens, batch_sizes, lstm_weights(layer), state_masks=masks)
+    start = tokens.new_zeros(2, int(batch_sizes[0]), masks.shape[1])
     return torch.lstm(
         tokens,
         batch_sizes,
         (start, start),
-        _MaskedWeights.apply(columns, *lstm_weights(layer)),
+        _MaskedWeights.apply(masks, *lstm_weights(layer)),
         has_biases=True,
         num_layers=1,
         dropout=0.0,

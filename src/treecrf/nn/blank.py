@@ -10,8 +10,6 @@ from torch.overrides import TorchFunctionMode
 
 from treecrf.memory import machine_memory
 
-__all__ = ["TooLargeError", "blank_weights"]
-
 _WEIGHT_BYTES = 4
 _MAKERS = (torch.empty, torch.zeros, torch.ones, torch.full, torch.rand, torch.randn)
 

@@ -9,8 +9,6 @@ from torch import Tensor
 from treecrf.nn.int8.linear import scale_of_rows
 from treecrf.storage import StorageError
 
-__all__ = ["Stored", "compacted", "restored", "shards"]
-
 Stored = Literal["half", "bytes"]
 
 _SCALE = " scale"  # suffix of the name of an int8 matrix

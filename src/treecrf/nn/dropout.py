@@ -3,8 +3,6 @@
 import torch
 from torch import Tensor, nn
 
-__all__ = ["InputDropout", "SharedDropout", "random_mask"]
-
 
 def random_mask(like: Tensor, shape: tuple[int, ...], *, rate: float) -> Tensor:
     """Inverted-dropout mask with the dtype and device of `like`."""

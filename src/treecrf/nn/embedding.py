@@ -10,15 +10,9 @@ from treecrf.nn.bilstm import initialise_lstm, lstm_weights
 from treecrf.nn.lstm.fused import can_fuse, fused_lstm, last_states, packed_steps
 from treecrf.threads import run_sized
 
-__all__ = ["CharLSTM", "WordEmbedding"]
-
 
 def _rows(table: nn.Embedding, numbers: Tensor) -> Tensor:
-    """Rows of the table.
-
-    On a GPU the gradient of an embedding sorts the numbers first, in a dozen launches; that of
-    `index_select` does not. On a CPU the embedding is faster.
-    """
+    """Rows of the table; `index_select` where it is faster: its gradient sorts nothing on a GPU."""
     if table.weight.is_cuda:
         return table.weight.index_select(0, numbers)
     vectors: Tensor = table(numbers)

@@ -3,8 +3,6 @@
 import torch
 from torch import Tensor, nn
 
-__all__ = ["LayerMix", "mean_by_token"]
-
 
 class LayerMix(nn.Module):
     """Learnt weighted mean of the last layers, scaled by a learnt factor."""

@@ -5,8 +5,6 @@ from torch.nn import functional
 
 from treecrf.nn.dropout import SharedDropout
 
-__all__ = ["Perceptrons"]
-
 
 class Perceptrons(nn.Module):
     """One-layer perceptrons over the same tokens, one for each role."""

@@ -2,8 +2,6 @@
 
 import torch
 
-__all__ = ["FAST", "product_precision", "set_product_precision"]
-
 # Torch has an old and a new setting, and fails if both are used.
 _NEW = hasattr(torch.backends.cuda.matmul, "fp32_precision")
 

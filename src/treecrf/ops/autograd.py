@@ -1,9 +1,11 @@
 """Differentiable operations: masking of arc scores, and the log-partition."""
 
+from typing import cast
+
 import torch
 from torch import Tensor
 
-from treecrf.ops.backend import Family, backend_for, implementation, module
+from treecrf.ops.backend import Family, Scores, backend_for, implementation, module
 from treecrf.ops.masking import reference
 
 
@@ -18,8 +20,7 @@ def masked_and_shifted(
     backend = backend_for(arc_scores.device)
     if backend == "torch":
         return reference.mask_and_shift(arc_scores, lengths, allowed=allowed)
-    arcs, best = _MaskAndShift.apply(backend, arc_scores, lengths, allowed)
-    return arcs, best
+    return cast(tuple[Tensor, Tensor], _MaskAndShift.apply(backend, arc_scores, lengths, allowed))
 
 
 class _MaskAndShift(torch.autograd.Function):
@@ -41,23 +42,17 @@ class _MaskAndShift(torch.autograd.Function):
         return None, counted.to(ctx.dtype), None, None
 
 
-def log_partition(
-    family: Family, scores: tuple[Tensor, ...], lengths: Tensor, *, multiroot: bool
-) -> Tensor:
+def log_partition(family: Family, scores: Scores, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """log Z `[batch]`, differentiable with respect to every score tensor."""
     backend = backend_for(scores[0].device)
     kernels = module(family, backend)
     differentiate = torch.is_grad_enabled() and any(tensor.requires_grad for tensor in scores)
     if backend == "torch" or not differentiate:
-        value: Tensor = kernels.log_partition(scores[0], lengths, *scores[1:], multiroot=multiroot)
-    else:
-        value = _LogPartition.apply(family, lengths, multiroot, *scores)
-    return value
+        return cast(Tensor, kernels.log_partition(scores, lengths, multiroot=multiroot))
+    return cast(Tensor, _LogPartition.apply(family, lengths, multiroot, *scores))
 
 
-def marginals(
-    family: Family, scores: tuple[Tensor, ...], lengths: Tensor, *, multiroot: bool
-) -> tuple[Tensor, ...]:
+def marginals(family: Family, scores: Scores, lengths: Tensor, *, multiroot: bool) -> Scores:
     """Gradients of log Z with respect to every score tensor, differentiable themselves.
 
     The fast kernels have no second derivatives, so the reference computes them.
@@ -65,9 +60,7 @@ def marginals(
     scores = tuple(
         part if part.requires_grad else part.detach().requires_grad_() for part in scores
     )
-    value = module(family, "torch").log_partition(
-        scores[0], lengths, *scores[1:], multiroot=multiroot
-    )
+    value = module(family, "torch").log_partition(scores, lengths, multiroot=multiroot)
     return torch.autograd.grad(
         value.sum(), scores, create_graph=True, allow_unused=True, materialize_grads=True
     )
@@ -81,7 +74,7 @@ class _LogPartition(torch.autograd.Function):
         kernels = implementation(family, scores[0])
         wants_siblings = len(scores) == 2 and ctx.needs_input_grad[4]
         compute = kernels.sibling_marginals if wants_siblings else kernels.marginals
-        value, *gradients = compute(scores[0], lengths, *scores[1:], multiroot=multiroot)
+        value, *gradients = compute(scores, lengths, multiroot=multiroot)
         ctx.family, ctx.multiroot, ctx.count = family, multiroot, len(scores)
         ctx.save_for_backward(lengths, *scores, *gradients)
         return value

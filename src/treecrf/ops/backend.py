@@ -16,6 +16,8 @@ import torch
 Backend = Literal["torch", "numba", "triton"]
 Family = Literal["projective", "nonprojective"]
 Operation = Family | Literal["masking"]
+Scores = tuple[torch.Tensor, ...]
+"""Scores of arcs and, in the second order, of siblings."""
 
 _MODULES: dict[Backend, str] = {"torch": "reference", "numba": "cpu", "triton": "cuda"}
 

@@ -8,17 +8,6 @@ from torch import Tensor
 from treecrf.ops.masking.reference import usable_arcs
 from treecrf.ops.projective.siblings import usable_siblings
 
-_WHOLE_TYPES = (
-    torch.uint8,
-    torch.int8,
-    torch.uint16,
-    torch.int16,
-    torch.uint32,
-    torch.int32,
-    torch.uint64,
-    torch.int64,
-)
-
 
 def check_tensor(name: str, value: object) -> None:
     """Require a dense tensor."""
@@ -35,7 +24,8 @@ def whole_numbers(name: str, values: object) -> Tensor:
     except (TypeError, ValueError, RuntimeError) as problem:
         raise ValueError(f"{name} must be a tensor of whole numbers: {problem}") from None
     check_tensor(name, tensor)
-    return tensor.long() if tensor.dtype in _WHOLE_TYPES else tensor
+    other = tensor.is_floating_point() or tensor.is_complex() or tensor.dtype == torch.bool
+    return tensor if other else tensor.long()
 
 
 def check_multiroot(multiroot: object) -> None:
@@ -77,9 +67,10 @@ def check_shapes(
     batch, tokens, _ = arc_scores.shape
     if tokens == 0:
         raise ValueError("arc_scores must have a row and a column for the root symbol, token 0")
-    _check_floating("arc_scores", arc_scores)
+    for name, scores in (("arc_scores", arc_scores), ("sibling_scores", sibling_scores)):
+        if scores is not None and not scores.dtype.is_floating_point:
+            raise ValueError(f"{name} must be floating-point, not {scores.dtype}")
     if sibling_scores is not None:
-        _check_floating("sibling_scores", sibling_scores)
         if sibling_scores.shape != (batch, tokens, tokens, tokens):
             raise ValueError(
                 "sibling_scores must be [batch, dependent, head, sibling] = "
@@ -211,11 +202,6 @@ def _reject_scores(name: str, scores: Tensor) -> None:
         f"{name}[{place}] is {scores[tuple(cell)].item()} in sentence {cell[0]}: scores must be "
         "finite, or -inf for what is forbidden"
     )
-
-
-def _check_floating(name: str, scores: Tensor) -> None:
-    if not scores.dtype.is_floating_point:
-        raise ValueError(f"{name} must be floating-point, not {scores.dtype}")
 
 
 def _check_device(name: str, tensor: Tensor, arc_scores: Tensor) -> None:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from treecrf.ops import autograd
-from treecrf.ops.backend import Family, implementation
+from treecrf.ops.backend import Family, Scores, implementation
 from treecrf.ops.constants import MOST_TREES, NEGATIVE_INFINITY
 from treecrf.ops.projective.siblings import usable_siblings
 from treecrf.ops.reference.backpropagation import plain
@@ -135,17 +135,15 @@ class TreeDistribution:
         Where fewer than k trees exist the scores are -inf and the heads -1.
         """
         k = arguments.checked_count(k, most=MOST_TREES)
-        arcs, *others = self._detached
-        heads = self._kernels.topk(arcs, self.lengths, k, *others, multiroot=self.multiroot)
+        heads = self._kernels.topk(self._detached, self.lengths, k, multiroot=self.multiroot)
         return self._scores_of(heads), heads
 
     def sample(self, k: int = 1, *, generator: torch.Generator | None = None) -> Tensor:
         """Heads `[k, batch, N]` of k independent draws."""
         k = arguments.checked_count(k)
         arguments.check_generator(generator)
-        arcs, *others = self._detached
         heads: Tensor = self._kernels.sample(
-            arcs, self.lengths, k, *others, multiroot=self.multiroot, generator=generator
+            self._detached, self.lengths, k, multiroot=self.multiroot, generator=generator
         )
         self._require_trees(heads[0])
         return heads
@@ -166,12 +164,12 @@ class TreeDistribution:
         return f"{type(self).__name__}({batch} sentences of up to {tokens - 1} words, {roots})"
 
     @property
-    def _parts(self) -> tuple[Tensor, ...]:
+    def _parts(self) -> Scores:
         """The score tensors in the order in which the kernels take them."""
         return (self._arcs,) if self._siblings is None else (self._arcs, self._siblings)
 
     @property
-    def _masked_parts(self) -> tuple[Tensor, ...]:
+    def _masked_parts(self) -> Scores:
         """The score tensors with -inf in every cell that no tree uses."""
         if self._siblings is None:
             return (self._arcs,)
@@ -179,7 +177,7 @@ class TreeDistribution:
         return self._arcs, torch.where(used, self._siblings, NEGATIVE_INFINITY)
 
     @property
-    def _detached(self) -> tuple[Tensor, ...]:
+    def _detached(self) -> Scores:
         return tuple(part.detach() for part in self._parts)
 
     @property
@@ -193,22 +191,20 @@ class TreeDistribution:
 
     @property
     def _best_heads(self) -> Tensor:
-        return self._cached("argmax", lambda: self._argmax(*self._detached))
+        return self._cached("argmax", lambda: self._argmax(self._detached))
 
-    def _argmax(self, arcs: Tensor, *others: Tensor) -> Tensor:
+    def _argmax(self, parts: Scores) -> Tensor:
         """Heads `[batch, N]` of this family's tree with the best score by these parts."""
-        heads: Tensor = self._kernels.argmax(arcs, self.lengths, *others, multiroot=self.multiroot)
-        return heads
+        return cast(Tensor, self._kernels.argmax(parts, self.lengths, multiroot=self.multiroot))
 
-    def _log_partition(self, parts: tuple[Tensor, ...]) -> Tensor:
+    def _log_partition(self, parts: Scores) -> Tensor:
         return autograd.log_partition(self._family, parts, self.lengths, multiroot=self.multiroot)
 
     def _compute_marginals(self) -> Tensor:
         if _differentiable(self._parts):
             return self._part_marginals(self._parts)[0]
-        arcs, *others = self._detached
         log_partition, marginals = self._kernels.marginals(
-            arcs, self.lengths, *others, multiroot=self.multiroot
+            self._detached, self.lengths, multiroot=self.multiroot
         )
         self._cache.setdefault(self._cache_key("log_partition"), log_partition)
         return cast(Tensor, marginals)
@@ -223,24 +219,23 @@ class TreeDistribution:
             self._cache.setdefault(self._cache_key(name), value.to(self._arcs.dtype))
         return self._cross_entropy(self, tuple(marginals), log_partition).to(self._arcs.dtype)
 
-    def _inside_outside(self, parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    def _inside_outside(self, parts: Scores) -> Scores:
         """log Z, and marginals of arcs and, of the second order, siblings; without a graph."""
         kernels = implementation(self._family, parts[0])
         compute = kernels.marginals if len(parts) == 1 else kernels.sibling_marginals
-        found = compute(parts[0], self.lengths, *parts[1:], multiroot=self.multiroot)
-        return cast(tuple[Tensor, ...], found)
+        return cast(Scores, compute(parts, self.lengths, multiroot=self.multiroot))
 
-    def _part_marginals(self, parts: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+    def _part_marginals(self, parts: Scores) -> Scores:
         """Marginals of arcs and, if scored, of siblings; differentiable if the scores are."""
         if _differentiable(parts):
             return autograd.marginals(self._family, parts, self.lengths, multiroot=self.multiroot)
         return self._inside_outside(parts)[1:]
 
-    def _double_marginals(self) -> tuple[Tensor, ...]:
+    def _double_marginals(self) -> Scores:
         return self._part_marginals(tuple(part.double() for part in self._parts))
 
     def _cross_entropy(
-        self, other: Self, marginals: tuple[Tensor, ...], log_partition: Tensor | None = None
+        self, other: Self, marginals: Scores, log_partition: Tensor | None = None
     ) -> Tensor:
         """Cross entropy in double precision, under these marginals of this distribution.
 
@@ -265,7 +260,7 @@ class TreeDistribution:
 
     def _best_by_gains(self, gains: Tensor) -> Tensor:
         """Heads `[batch, N]` of this family's tree with the largest sum of arc gains."""
-        return self._argmax(gains)
+        return self._argmax((gains,))
 
     def _scores_of(self, heads: Tensor) -> Tensor:
         """Scores `[batch, k]` of trees `heads [batch, k, N]`; -inf for a row of -1."""
@@ -343,5 +338,5 @@ class TreeDistribution:
         return name, _differentiable(self._parts), torch.is_inference_mode_enabled()
 
 
-def _differentiable(parts: tuple[Tensor, ...]) -> bool:
+def _differentiable(parts: Scores) -> bool:
     return torch.is_grad_enabled() and any(part.requires_grad for part in parts)

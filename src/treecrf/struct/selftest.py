@@ -9,8 +9,6 @@ from torch import Tensor
 from treecrf.ops.backend import Backend, backend_for, use_backend
 from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
 
-__all__ = ["KernelCheck", "check_kernels"]
-
 _LENGTHS = (23, 17, 8, 2, 1)
 _TOLERANCE = 1e-4
 _FAMILIES = (ProjectiveTreeCRF, SiblingTreeCRF, NonProjectiveTreeCRF)
@@ -29,10 +27,7 @@ class KernelCheck:
 
 
 def check_kernels(device: torch.device) -> Iterator[KernelCheck]:
-    """Compare each distribution on the backend of this device with the reference.
-
-    Yields one at a time: kernels are compiled on first use, which takes seconds.
-    """
+    """Compare each distribution on this device with the reference; compiling takes seconds."""
     backend = backend_for(device)
     for family in _FAMILIES:
         difference, problem = float("nan"), None

@@ -68,9 +68,9 @@ class SiblingTreeCRF(TreeDistribution):
     def _best_by_gains(self, gains: Tensor) -> Tensor:
         # Where no pair of siblings is forbidden the first-order decoder, which is faster, will do.
         if self._siblings.numel() == 0 or bool(self._siblings.amin() > NEGATIVE_INFINITY):
-            return self._argmax(gains)
+            return self._argmax((gains,))
         forbidden = torch.where(self._siblings == NEGATIVE_INFINITY, NEGATIVE_INFINITY, 0.0)
-        return self._argmax(gains, forbidden.to(gains.dtype))
+        return self._argmax((gains, forbidden.to(gains.dtype)))
 
     def _scores_of(self, heads: Tensor) -> Tensor:
         arcs = super()._scores_of(heads)  # [batch, k]

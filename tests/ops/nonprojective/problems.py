@@ -23,8 +23,10 @@ def device_of(backend: ModuleType) -> str:
     return "cuda" if backend.__name__.endswith("cuda") and torch.cuda.is_available() else "cpu"
 
 
-def to_device(backend: ModuleType, *tensors: Tensor) -> tuple[Tensor, ...]:
-    return tuple(tensor.to(device_of(backend)) for tensor in tensors)
+def to_device(backend: ModuleType, scores: Tensor, lengths: Tensor) -> tuple[tuple[Tensor], Tensor]:
+    """First arguments of an operation."""
+    device = device_of(backend)
+    return (scores.to(device),), lengths.to(device)
 
 
 def masked(scores: Tensor, lengths: Tensor) -> Tensor:

@@ -81,7 +81,7 @@ def test_draws_follow_the_distribution(name: str, multiroot: bool, pull: float) 
     scores[0, 1, 3] += pull
     scores[0, 3, 1] += pull
     heads = backend.sample(
-        scores, lengths, draws, multiroot=multiroot, generator=torch.Generator().manual_seed(5)
+        (scores,), lengths, draws, multiroot=multiroot, generator=torch.Generator().manual_seed(5)
     )
     assert heads.shape == (draws, 4, 5)
     for sentence, words in enumerate(lengths.tolist()):
@@ -180,6 +180,6 @@ def test_kernels_of_several_tiles(multiroot: bool, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(cuda, "_tile", lambda words: tile)
     scores, lengths = random_batch([11, 8], forbidden=0.2, seed=170)
     values, marginals = cuda.marginals(*to_device(cuda, scores, lengths), multiroot=multiroot)
-    expected = load("cpu").marginals(scores, lengths, multiroot=multiroot)
+    expected = load("cpu").marginals((scores,), lengths, multiroot=multiroot)
     torch.testing.assert_close(values.cpu(), expected[0], rtol=0, atol=1e-10)
     torch.testing.assert_close(marginals.cpu(), expected[1], rtol=0, atol=1e-10)

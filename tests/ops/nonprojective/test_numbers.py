@@ -35,7 +35,7 @@ def test_single_precision_holds_at_extreme_scores(name: str, multiroot: bool) ->
         torch.testing.assert_close(sums, is_word.float(), rtol=0, atol=1e-5)
         assert (marginals >= 0).all()
         assert (marginals.cpu()[single == -INFINITY] == 0).all()
-        exact, _ = load("cpu").marginals(single.double(), lengths, multiroot=multiroot)
+        exact, _ = load("cpu").marginals((single.double(),), lengths, multiroot=multiroot)
         torch.testing.assert_close(values.cpu().double(), exact, rtol=1e-6, atol=1e-6)
 
 
@@ -46,15 +46,15 @@ def test_longer_sentences_agree_with_the_reference(
 ) -> None:
     scores, lengths = random_batch([40, 21, 33, 1], scale=scale, forbidden=forbidden, seed=110)
     reference, cpu = load("reference"), load("cpu")
-    expected, expected_marginals = reference.marginals(scores, lengths, multiroot=multiroot)
-    values, marginals = cpu.marginals(scores, lengths, multiroot=multiroot)
+    expected, expected_marginals = reference.marginals((scores,), lengths, multiroot=multiroot)
+    values, marginals = cpu.marginals((scores,), lengths, multiroot=multiroot)
     assert (expected > -INFINITY).sum() >= 3
     torch.testing.assert_close(values, expected, rtol=1e-12, atol=1e-9)
     torch.testing.assert_close(marginals, expected_marginals, rtol=0, atol=1e-9)
     k = 4
-    best = reference.topk(scores, lengths, k, multiroot=multiroot)
-    heads = cpu.topk(scores, lengths, k, multiroot=multiroot)
-    assert torch.equal(heads[:, 0], cpu.argmax(scores, lengths, multiroot=multiroot))
+    best = reference.topk((scores,), lengths, k, multiroot=multiroot)
+    heads = cpu.topk((scores,), lengths, k, multiroot=multiroot)
+    assert torch.equal(heads[:, 0], cpu.argmax((scores,), lengths, multiroot=multiroot))
     for sentence, words in enumerate(lengths.tolist()):
         exists = best[sentence, :, 0] == 0
         trees = best[sentence, exists, : words + 1]
@@ -69,17 +69,17 @@ def test_moderate_and_extreme_arithmetic_agree(multiroot: bool) -> None:
     cpu = load("cpu")
     scores, lengths = random_batch([30, 17, 2, 1], scale=20.0, seed=120)
     shifted = scores - 256.0
-    values, marginals = cpu.marginals(scores, lengths, multiroot=multiroot)
-    others, other_marginals = cpu.marginals(shifted, lengths, multiroot=multiroot)
+    values, marginals = cpu.marginals((scores,), lengths, multiroot=multiroot)
+    others, other_marginals = cpu.marginals((shifted,), lengths, multiroot=multiroot)
     torch.testing.assert_close(values, others + 256.0 * lengths, rtol=1e-13, atol=0)
     torch.testing.assert_close(marginals, other_marginals, rtol=0, atol=1e-12)
-    alone = cpu.log_partition(shifted, lengths, multiroot=multiroot)
+    alone = cpu.log_partition((shifted,), lengths, multiroot=multiroot)
     torch.testing.assert_close(alone, others, rtol=1e-13, atol=0)
 
 
 def test_tiny_marginals_keep_their_digits(multiroot: bool) -> None:
     scores, lengths = random_batch([5], scale=200.0, forbidden=0.1, seed=130)
-    _, marginals = load("cpu").marginals(scores, lengths, multiroot=multiroot)
+    _, marginals = load("cpu").marginals((scores,), lengths, multiroot=multiroot)
     _, expected = enumerated(scores[0], 5, multiroot)
     assert ((expected > 0) & (expected < 1e-50)).any()
     torch.testing.assert_close(marginals[0], expected, rtol=1e-9, atol=0)
@@ -108,7 +108,7 @@ def test_extreme_scores_against_exact_integers(multiroot: bool) -> None:
         without[1][head] = 0
         probabilities.append((exact - tree_sum(without, multiroot)) / exact)
     for backend in (load("reference"), load("cpu")):
-        values, marginals = backend.marginals(scores, lengths, multiroot=multiroot)
+        values, marginals = backend.marginals((scores,), lengths, multiroot=multiroot)
         assert float(values) == pytest.approx(math.log(exact), rel=1e-12)
         assert marginals[0, 1].tolist() == pytest.approx(probabilities, abs=1e-9)
 
@@ -158,7 +158,7 @@ def test_reference_differentiates_twice(multiroot: bool) -> None:
 
     def log_partition(values: Tensor) -> Tensor:
         return reference.log_partition(
-            torch.where(exists, values, -INFINITY), lengths, multiroot=multiroot
+            (torch.where(exists, values, -INFINITY),), lengths, multiroot=multiroot
         )
 
     values = torch.where(exists, scores, 0).requires_grad_()
@@ -171,7 +171,7 @@ def test_reference_gradients_are_zero_without_a_tree(multiroot: bool) -> None:
     scores, lengths = random_batch([3, 3], scale=1e4, seed=160)
     scores[0, :, 0] = -INFINITY
     scores.requires_grad_()
-    value = load("reference").log_partition(scores, lengths, multiroot=multiroot)
+    value = load("reference").log_partition((scores,), lengths, multiroot=multiroot)
     (gradient,) = torch.autograd.grad(value[1] + value[0], scores, create_graph=True)
     assert (gradient[0] == 0).all()
     torch.testing.assert_close(gradient[1].sum(), torch.tensor(3.0).double())

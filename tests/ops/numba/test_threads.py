@@ -88,7 +88,7 @@ def test_a_task_may_start_tasks() -> None:
     assert (runs == 2).all()
 
 
-def batch(seed: int) -> tuple[Tensor, Tensor]:
+def batch(seed: int) -> tuple[tuple[Tensor], Tensor]:
     """Scores `[40, 31, 31]` and lengths; enough for several threads."""
     generator = torch.Generator().manual_seed(seed)
     lengths = torch.randint(20, 31, (40,), generator=generator)
@@ -96,7 +96,7 @@ def batch(seed: int) -> tuple[Tensor, Tensor]:
     token = torch.arange(31)
     inside = token <= lengths[:, None]
     usable = (inside & (token > 0))[:, :, None] & inside[:, None] & (token[:, None] != token)
-    return scores.masked_fill(~usable, float("-inf")), lengths
+    return (scores.masked_fill(~usable, float("-inf")),), lengths
 
 
 def test_many_threads_get_the_serial_results() -> None:

@@ -26,11 +26,6 @@ def family(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def ordered(scores: Scores, lengths: Tensor, *count: int) -> tuple[Tensor | int, ...]:
-    """Arguments in the order in which the operations take them."""
-    return scores[0], lengths, *count, *scores[1:]
-
-
 def random_batch(
     family: str,
     lengths: list[int],
@@ -126,14 +121,14 @@ KINDS = {
 @pytest.mark.parametrize("kind", KINDS)
 def test_sums_over_all_trees(family: str, multiroot: bool, kind: str) -> None:
     scores, lengths = random_batch(family, LENGTHS, multiroot=multiroot, **KINDS[kind])
-    value, arcs = cpu.marginals(*ordered(scores, lengths), multiroot=multiroot)
-    assert torch.equal(cpu.log_partition(*ordered(scores, lengths), multiroot=multiroot), value)
+    value, arcs = cpu.marginals(scores, lengths, multiroot=multiroot)
+    assert torch.equal(cpu.log_partition(scores, lengths, multiroot=multiroot), value)
     expected = [enumerated(scores, b, n, multiroot) for b, n in enumerate(LENGTHS)]
     tolerance = {"rtol": 1e-12, "atol": 1e-9}
     torch.testing.assert_close(value, torch.stack([each[0] for each in expected]), **tolerance)
     torch.testing.assert_close(arcs, torch.stack([each[1] for each in expected]), **tolerance)
     if family == "second_order":
-        results = cpu.sibling_marginals(*ordered(scores, lengths), multiroot=multiroot)
+        results = cpu.sibling_marginals(scores, lengths, multiroot=multiroot)
         pairs = torch.stack([each[2] for each in expected])
         torch.testing.assert_close(results, (value, arcs, pairs), **tolerance)
 
@@ -142,8 +137,8 @@ def test_sums_over_all_trees(family: str, multiroot: bool, kind: str) -> None:
 def test_best_trees(family: str, multiroot: bool, kind: str) -> None:
     scores, lengths = random_batch(family, LENGTHS, multiroot=multiroot, seed=1, **KINDS[kind])
     k = 200
-    best = cpu.argmax(*ordered(scores, lengths), multiroot=multiroot)
-    lists = cpu.topk(*ordered(scores, lengths, k), multiroot=multiroot)
+    best = cpu.argmax(scores, lengths, multiroot=multiroot)
+    lists = cpu.topk(scores, lengths, k, multiroot=multiroot)
     assert best.dtype == lists.dtype == torch.int64
     for sentence, words in enumerate(LENGTHS):
         heads, _, _ = ranked_trees(scores, sentence, words, multiroot)
@@ -161,14 +156,14 @@ def test_float32(family: str, multiroot: bool) -> None:
     expected = [enumerated(scores, b, n, multiroot) for b, n in enumerate(LENGTHS)]
     names = ["marginals"] if family == "first_order" else ["marginals", "sibling_marginals"]
     for name in names:
-        results = getattr(cpu, name)(*ordered(scores, lengths), multiroot=multiroot)
+        results = getattr(cpu, name)(scores, lengths, multiroot=multiroot)
         for result, wanted in zip(results, zip(*expected, strict=True), strict=False):
             assert result.dtype == torch.float32
             torch.testing.assert_close(result.double(), torch.stack(wanted), rtol=1e-6, atol=1e-5)
-    best = cpu.argmax(*ordered(scores, lengths), multiroot=multiroot)
-    lists = cpu.topk(*ordered(scores, lengths, 3), multiroot=multiroot)
+    best = cpu.argmax(scores, lengths, multiroot=multiroot)
+    lists = cpu.topk(scores, lengths, 3, multiroot=multiroot)
     assert torch.equal(lists[:, 0], best)
-    drawn = cpu.sample(*ordered(scores, lengths, 50), multiroot=multiroot, generator=None)
+    drawn = cpu.sample(scores, lengths, 50, multiroot=multiroot, generator=None)
     for sentence, words in enumerate(LENGTHS):
         heads, _, _ = ranked_trees(scores, sentence, words, multiroot)
         existing = {tuple(tree) for tree in heads.tolist()}
@@ -180,13 +175,13 @@ def test_float32(family: str, multiroot: bool) -> None:
 def test_no_tree(family: str, multiroot: bool) -> None:
     scores, lengths = random_batch(family, [3, 2, 4], multiroot=multiroot)
     scores[0][1, 2] = -INFINITY  # the last word of the second sentence has no head
-    value, marginals = cpu.marginals(*ordered(scores, lengths), multiroot=multiroot)
+    value, marginals = cpu.marginals(scores, lengths, multiroot=multiroot)
     assert value[1] == -INFINITY
     assert value[[0, 2]].isfinite().all()
     assert (marginals[1] == 0).all()
-    assert (cpu.argmax(*ordered(scores, lengths), multiroot=multiroot)[1] == -1).all()
-    assert (cpu.topk(*ordered(scores, lengths, 2), multiroot=multiroot)[1] == -1).all()
-    drawn = cpu.sample(*ordered(scores, lengths, 2), multiroot=multiroot, generator=None)
+    assert (cpu.argmax(scores, lengths, multiroot=multiroot)[1] == -1).all()
+    assert (cpu.topk(scores, lengths, 2, multiroot=multiroot)[1] == -1).all()
+    drawn = cpu.sample(scores, lengths, 2, multiroot=multiroot, generator=None)
     assert (drawn[:, 1] == -1).all()
     assert (drawn[:, [0, 2]] >= 0).all()
 
@@ -194,12 +189,12 @@ def test_no_tree(family: str, multiroot: bool) -> None:
 def test_empty_batch(family: str) -> None:
     scores = (torch.zeros(0, 4, 4), torch.zeros(0, 4, 4, 4))[: 1 + (family == "second_order")]
     lengths = torch.zeros(0, dtype=torch.int64)
-    value, marginals = cpu.marginals(*ordered(scores, lengths), multiroot=False)
+    value, marginals = cpu.marginals(scores, lengths, multiroot=False)
     assert value.shape == (0,)
     assert marginals.shape == (0, 4, 4)
-    assert cpu.argmax(*ordered(scores, lengths), multiroot=False).shape == (0, 4)
-    assert cpu.topk(*ordered(scores, lengths, 3), multiroot=False).shape == (0, 3, 4)
-    drawn = cpu.sample(*ordered(scores, lengths, 3), multiroot=False, generator=None)
+    assert cpu.argmax(scores, lengths, multiroot=False).shape == (0, 4)
+    assert cpu.topk(scores, lengths, 3, multiroot=False).shape == (0, 3, 4)
+    drawn = cpu.sample(scores, lengths, 3, multiroot=False, generator=None)
     assert drawn.shape == (3, 0, 4)
 
 
@@ -209,7 +204,7 @@ def test_a_single_arc_keeps_its_score() -> None:
     arcs = torch.full((len(numbers), 2, 2), -INFINITY, dtype=torch.float64)
     arcs[:, 1, 0] = numbers
     lengths = torch.ones(len(numbers), dtype=torch.int64)
-    value = cpu.log_partition(arcs, lengths, multiroot=False)
+    value = cpu.log_partition((arcs,), lengths, multiroot=False)
     torch.testing.assert_close(value, numbers, rtol=1e-15, atol=1e-15)
 
 
@@ -223,15 +218,15 @@ def test_extreme_scores(family: str, multiroot: bool, scale: float, dtype: torch
     scores[0].diagonal(-1, 1, 2)[:, :] = 0.0  # a chain of arcs, so that there is a tree
     for sentence, words in enumerate(lengths):
         scores[0][sentence, words + 1 :] = -INFINITY
-    value, marginals = cpu.marginals(*ordered(scores, counts), multiroot=multiroot)
+    value, marginals = cpu.marginals(scores, counts, multiroot=multiroot)
     assert value.isfinite().all()
     words = torch.arange(41)
     is_word = (words > 0) & (words <= counts[:, None])
     torch.testing.assert_close(marginals.sum(2), is_word.to(dtype), rtol=0, atol=1e-5)
     assert (marginals >= 0).all()
-    assert (cpu.argmax(*ordered(scores, counts), multiroot=multiroot) >= 0).all()
+    assert (cpu.argmax(scores, counts, multiroot=multiroot) >= 0).all()
     if family == "second_order":
-        _, arcs, pairs = cpu.sibling_marginals(*ordered(scores, counts), multiroot=multiroot)
+        _, arcs, pairs = cpu.sibling_marginals(scores, counts, multiroot=multiroot)
         assert torch.equal(arcs, marginals)
         # A word has at most one adjacent sibling towards its head.
         assert (pairs.sum(3) <= arcs + 1e-5).all()
@@ -241,8 +236,8 @@ def test_extreme_scores(family: str, multiroot: bool, scale: float, dtype: torch
 def test_long_sentences(family: str, lengths: list[int], multiroot: bool) -> None:
     scores, counts = random_batch(family, lengths, multiroot=multiroot, scale=2.0, junk=0.0)
     name = "marginals" if family == "first_order" else "sibling_marginals"
-    results = getattr(cpu, name)(*ordered(scores, counts), multiroot=multiroot)
-    expected = getattr(reference, name)(*ordered(scores, counts), multiroot=multiroot)
+    results = getattr(cpu, name)(scores, counts, multiroot=multiroot)
+    expected = getattr(reference, name)(scores, counts, multiroot=multiroot)
     for result, wanted in zip(results, expected, strict=True):
         torch.testing.assert_close(result, wanted, rtol=1e-12, atol=1e-9)
 
@@ -252,9 +247,9 @@ def test_long_best_trees(family: str, multiroot: bool) -> None:
     scores, counts = random_batch(family, lengths, multiroot=multiroot, junk=0.0)
     # log Z of steep scores is the score of the best tree.
     steep = tuple(1e9 * part for part in scores)
-    largest = cpu.log_partition(*ordered(steep, counts), multiroot=multiroot) / 1e9
-    lists = cpu.topk(*ordered(scores, counts, 8), multiroot=multiroot)
-    assert torch.equal(lists[:, 0], cpu.argmax(*ordered(scores, counts), multiroot=multiroot))
+    largest = cpu.log_partition(steep, counts, multiroot=multiroot) / 1e9
+    lists = cpu.topk(scores, counts, 8, multiroot=multiroot)
+    assert torch.equal(lists[:, 0], cpu.argmax(scores, counts, multiroot=multiroot))
     for sentence, words in enumerate(lengths):
         trees = [tuple(tree) for tree in lists[sentence, :, : words + 1].tolist() if tree[0] == 0]
         assert len(set(trees)) == len(trees) == (8 if words > 1 else 1)
@@ -272,7 +267,9 @@ def test_samples_follow_the_distribution(family: str, multiroot: bool) -> None:
     lengths, draws = [4, 0, 2, 3, 1], 20_000
     scores, counts = random_batch(family, lengths, multiroot=multiroot, seed=2)
     drawn = cpu.sample(
-        *ordered(scores, counts, draws),
+        scores,
+        counts,
+        draws,
         multiroot=multiroot,
         generator=torch.Generator().manual_seed(0),
     )
@@ -293,7 +290,7 @@ def test_samples_depend_on_the_generator_only(family: str) -> None:
 
     def draw(seed: int) -> Tensor:
         generator = torch.Generator().manual_seed(seed)
-        return cpu.sample(*ordered(scores, lengths, 4), multiroot=False, generator=generator)
+        return cpu.sample(scores, lengths, 4, multiroot=False, generator=generator)
 
     first = draw(0)
     threads = torch.get_num_threads()
@@ -312,7 +309,7 @@ assert "numba" not in sys.modules
 from treecrf.ops.projective import cpu
 from treecrf.ops.projective.decoding import best_trees
 scores = torch.tensor([[[-torch.inf, -torch.inf], [0.0, -torch.inf]]])
-assert cpu.argmax(scores, torch.tensor([1]), multiroot=False).tolist() == [[0, 0]]
+assert cpu.argmax((scores,), torch.tensor([1]), multiroot=False).tolist() == [[0, 0]]
 print(sum(best_trees.stats.cache_hits.values()), sum(best_trees.stats.cache_misses.values()))
 """
 

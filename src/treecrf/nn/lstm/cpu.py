@@ -12,8 +12,6 @@ from torch import Tensor, nn
 
 from treecrf.ops.backend import obstacle
 
-__all__ = ["can_run_alone", "run_alone"]
-
 _UNITS = 16  # units come in blocks of so many
 _MOST_UNITS = 128  # of larger layers products take the time, and torch is as fast
 

@@ -11,8 +11,6 @@ from treecrf.nn.lstm.gates import GATES, UNITS, VECTOR, GateEmitter
 from treecrf.ops.numba.compiling import kernel
 from treecrf.ops.numba.lanes import Floats, Memory, array, operation
 
-__all__ = ["run_sequence"]
-
 
 @operation(types.void, array, array, array, types.intp, types.intp, array, array)
 def step_units(
@@ -25,10 +23,7 @@ def step_units(
     cells: Memory,
     states: Memory,
 ) -> None:
-    """Cells and states of UNITS units, from number `first` on, after one more step.
-
-    `given [gate * unit]` is the input's share of the gates, `before [unit]` the last states.
-    """
+    """Advance UNITS units by a step; `given [gate * unit]` is of the input, `before` the state."""
     emit = GateEmitter(builder)
     block = builder.mul(first, builder.mul(size, size.type(GATES)))
     packed = Memory(weights.at(builder, block), VECTOR)

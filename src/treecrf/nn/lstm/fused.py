@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
@@ -17,8 +18,6 @@ from torch.autograd.function import once_differentiable
 from treecrf.nn.lstm.tiles import Tile, chosen_tiles
 from treecrf.nn.precision import FAST, product_precision
 from treecrf.ops.backend import obstacle
-
-__all__ = ["PackedSteps", "can_fuse", "fused_lstm", "last_states", "packed_steps", "use_fused_lstm"]
 
 # Larger layers were not measured; the more units, the less cuDNN waits for the host.
 _MOST_UNITS = 512
@@ -98,7 +97,7 @@ def fused_lstm(
     if torch.is_grad_enabled() and any(one.requires_grad for one in (tokens, *weights)):
         outputs: Tensor = _FusedLSTM.apply(tokens, steps, state_masks, *weights)
         return outputs
-    return _run(tokens, steps, weights, masks=state_masks, keep=False).outputs
+    return _run(tokens, steps, weights, masks=state_masks, keep=False)[0]
 
 
 def last_states(outputs: Tensor, steps: PackedSteps) -> Tensor:
@@ -107,14 +106,13 @@ def last_states(outputs: Tensor, steps: PackedSteps) -> Tensor:
     return by_direction.index_select(0, steps.last).view(steps.sentences, -1)
 
 
-class _Pass(NamedTuple):
-    """Results of the forward pass, and the tile and precision of the backward pass."""
+class Pass(NamedTuple):
+    """Tensors of both passes, and the tile and precision of the backward pass."""
 
-    outputs: Tensor  # [token, 2 * unit]
-    states: Tensor  # the same, masked: what the next step reads
+    states: Tensor  # [token, 2 * unit]: outputs, masked, that the next step reads
     gates: Tensor  # [direction, token, 4 * unit]
     cells: Tensor  # [direction, token, unit]
-    recurrent: Tensor  # [direction, 4 * unit, unit]
+    recurrent: Tensor  # [direction, 4 * unit, unit]; backwards [direction, unit, 4 * unit]
     tile: Tile
     precision: str
 
@@ -126,7 +124,7 @@ def _run(
     *,
     masks: Tensor | None,
     keep: bool,
-) -> _Pass:
+) -> tuple[Tensor, Pass]:
     """Multiply all inputs by cuBLAS, then run all steps; `keep` stores the values of the gates."""
     from treecrf.nn.lstm.kernels import run_forward
 
@@ -138,28 +136,12 @@ def _run(
     precision = "tf32" if product_precision() == FAST else "ieee"
     forward, backward = chosen_tiles(steps.sentences, size, tokens.device)
     outputs = tokens.new_empty(len(tokens), 2 * size)
-    result = _Pass(
-        outputs,
-        outputs if masks is None else torch.empty_like(outputs),
-        gates,
-        tokens.new_empty(2, len(tokens), size),
-        torch.stack((weights[1], weights[5])),
-        backward,
-        precision,
-    )
-    run_forward(
-        gates,
-        result.recurrent,
-        steps,
-        masks=masks,
-        outputs=outputs,
-        states=result.states,
-        cells=result.cells,
-        tile=forward,
-        keep=keep,
-        precision=precision,
-    )
-    return result
+    states = outputs if masks is None else torch.empty_like(outputs)
+    cells = tokens.new_empty(2, len(tokens), size)
+    recurrent = torch.stack((weights[1], weights[5]))
+    run = Pass(states, gates, cells, recurrent, backward, precision)
+    run_forward(run, steps, masks, outputs=outputs, tile=forward, keep=keep)
+    return outputs, run
 
 
 class _FusedLSTM(torch.autograd.Function):
@@ -167,11 +149,10 @@ class _FusedLSTM(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, tokens, steps, masks, *weights):  # type: ignore[no-untyped-def]
-        result = _run(tokens, steps, weights, masks=masks, keep=True)
-        outputs, states, gates, cells, recurrent, ctx.tile, ctx.precision = result
+        outputs, run = _run(tokens, steps, weights, masks=masks, keep=True)
+        *tensors, ctx.tile, ctx.precision = run
         ctx.steps = steps
-        of_input = weights[0], weights[4]
-        ctx.save_for_backward(tokens, masks, states, gates, cells, recurrent, *of_input)
+        ctx.save_for_backward(tokens, masks, weights[0], weights[4], *tensors)
         return outputs
 
     @staticmethod
@@ -179,19 +160,10 @@ class _FusedLSTM(torch.autograd.Function):
     def backward(ctx, output_gradients):  # type: ignore[no-untyped-def]
         from treecrf.nn.lstm.kernels import run_backward
 
-        tokens, masks, states, gates, cells, recurrent, *of_input = ctx.saved_tensors
-        gate_gradients, states_before = run_backward(
-            gates,
-            # Transposed, the kernel reads it along rows.
-            recurrent.transpose(1, 2).contiguous(),
-            ctx.steps,
-            masks=masks,
-            states=states,
-            cells=cells,
-            output_gradients=output_gradients.contiguous(),
-            tile=ctx.tile,
-            precision=ctx.precision,
-        )
+        tokens, masks, *of_input, states, gates, cells, recurrent = ctx.saved_tensors
+        recurrent = recurrent.transpose(1, 2).contiguous()  # the kernel reads it along rows
+        run = Pass(states, gates, cells, recurrent, ctx.tile, ctx.precision)
+        gate_gradients, states_before = run_backward(run, ctx.steps, masks, output_gradients)
         token_gradients = None
         if ctx.needs_input_grad[0]:
             token_gradients = gate_gradients[0] @ of_input[0]
@@ -201,18 +173,8 @@ class _FusedLSTM(torch.autograd.Function):
         of_state = gate_gradients.transpose(1, 2) @ states_before
         # A copy for each bias: gradients may be scaled in place.
         biases = gate_gradients.sum(1).repeat(2, 1)
-        return (
-            token_gradients,
-            None,
-            None,
-            *(
-                gradient
-                for direction in range(2)
-                for gradient in (
-                    gate_gradients[direction].t() @ tokens,
-                    of_state[direction],
-                    biases[direction],
-                    biases[2 + direction],
-                )
-            ),
+        by_weight = (
+            (gate_gradients[direction].t() @ tokens, of_state[direction], *biases[direction::2])
+            for direction in range(2)
         )
+        return (token_gradients, None, None, *chain.from_iterable(by_weight))

@@ -7,8 +7,6 @@ from llvmlite import ir
 
 from treecrf.ops.numba.lanes import Memory
 
-__all__ = ["GATES", "UNITS", "GateEmitter"]
-
 GATES = 4
 UNITS = 16  # of one register
 

@@ -16,11 +16,9 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from treecrf.nn.lstm.fused import PackedSteps
+from treecrf.nn.lstm.fused import PackedSteps, Pass
 from treecrf.nn.lstm.tiles import Share, Tile, share_out
-from treecrf.ops.triton.fused import INTERPRETED, read_counter, team_options
-
-__all__ = ["run_backward", "run_forward"]
+from treecrf.ops.triton.fused import barrier_counters, launches, read_counter, team_options
 
 # Arguments whose value a kernel is not compiled for, as in `ops.triton.fused`.
 SIZES = ["tokens", "sentences", "steps", "first_step", "last_step", "team", "teams"]
@@ -250,76 +248,52 @@ def _tanh(x):
 
 
 def run_forward(
-    gates: Tensor,
-    recurrent: Tensor,
+    run: Pass,
     steps: PackedSteps,
-    *,
     masks: Tensor | None,
+    *,
     outputs: Tensor,
-    states: Tensor,
-    cells: Tensor,
     tile: Tile,
     keep: bool,
-    precision: str,
 ) -> None:
     """Launch `forward`; without masks, the states are the outputs."""
+    gates, cells = run.gates, run.cells
     size = cells.shape[2]
     share = share_out(tile, steps.sentences, size, gates.device)
     with torch.cuda.device_of(gates):
-        counters = _counters(steps.table, share)
-        for first, last in _launches(steps.steps, share):
+        counters = barrier_counters(steps.table, 2 * share.teams, share.team)
+        for first, last in launches(steps.steps, share.team):
             forward[(2 * share.team * share.teams,)](
-                gates, recurrent, steps.table, outputs, states,
+                gates, run.recurrent, steps.table, outputs, run.states,
                 cells if masks is None else masks, cells, counters,
                 gates.shape[1], steps.sentences, steps.steps, first, last, share.team, share.teams,
-                H=size, KEEP=keep, MASKED=masks is not None, PRECISION=precision,
+                H=size, KEEP=keep, MASKED=masks is not None, PRECISION=run.precision,
                 **_options(tile, share),
             )  # fmt: skip
 
 
 def run_backward(
-    gates: Tensor,
-    recurrent: Tensor,
-    steps: PackedSteps,
-    *,
-    masks: Tensor | None,
-    states: Tensor,
-    cells: Tensor,
-    output_gradients: Tensor,
-    tile: Tile,
-    precision: str,
+    run: Pass, steps: PackedSteps, masks: Tensor | None, output_gradients: Tensor
 ) -> tuple[Tensor, Tensor]:
     """Launch `backward`; returns `gate_gradients` and `states_before`."""
+    gates, cells = run.gates, run.cells
     size = cells.shape[2]
-    share = share_out(tile, steps.sentences, size, gates.device)
+    share = share_out(run.tile, steps.sentences, size, gates.device)
     gate_gradients, states_before = torch.empty_like(gates), torch.empty_like(cells)
     cell_gradients = cells.new_empty(2, steps.sentences, size)
+    output_gradients = output_gradients.contiguous()
     with torch.cuda.device_of(gates):
-        counters = _counters(steps.table, share)
-        for first, last in _launches(steps.steps, share):
+        counters = barrier_counters(steps.table, 2 * share.teams, share.team)
+        for first, last in launches(steps.steps, share.team):
             backward[(2 * share.team * share.teams,)](
-                gates, cells, states, output_gradients, recurrent,
+                gates, cells, run.states, output_gradients, run.recurrent,
                 cells if masks is None else masks, steps.table,
                 gate_gradients, cell_gradients, states_before, counters,
                 gates.shape[1], steps.sentences, steps.steps, first, last, share.team, share.teams,
-                H=size, MASKED=masks is not None, PRECISION=precision, **_options(tile, share),
+                H=size, MASKED=masks is not None, PRECISION=run.precision,
+                **_options(run.tile, share),
             )  # fmt: skip
     return gate_gradients, states_before
-
-
-def _counters(table: Tensor, share: Share) -> Tensor:
-    """A barrier counter for each team; a single program does not use it."""
-    return table.new_zeros(2 * share.teams) if share.team > 1 else table
-
-
-def _launches(steps: int, share: Share) -> list[tuple[int, int]]:
-    """First and last step of each launch: one launch, except in the interpreter.
-
-    It runs programs one after the other, so there each step is a launch instead of a barrier.
-    """
-    if INTERPRETED and share.team > 1:
-        return [(step, step) for step in range(steps)]
-    return [(0, steps - 1)]
 
 
 def _options(tile: Tile, share: Share) -> dict[str, Any]:

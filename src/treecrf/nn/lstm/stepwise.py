@@ -9,16 +9,11 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-__all__ = ["stepwise_lstm"]
-
 
 def stepwise_lstm(
     tokens: Tensor, batch_sizes: Tensor, weights: Sequence[Tensor], *, state_masks: Tensor
 ) -> Tensor:
-    """Outputs `[token, 2 * unit]` of tokens `[token, feature]`; arguments as in `fused_lstm`.
-
-    `batch_sizes` are the sentences alive at each step, the longest sentence first.
-    """
+    """Outputs `[token, 2 * unit]`, as of `fused_lstm`; `batch_sizes` are sentences by step."""
     alive = batch_sizes.tolist()
     forwards = _read(tokens, alive, weights[:4], state_masks[0], reverse=False)
     backwards = _read(tokens, alive, weights[4:], state_masks[1], reverse=True)

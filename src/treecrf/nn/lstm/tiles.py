@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 
 import torch
 
-__all__ = ["Share", "Tile", "chosen_tiles", "fit_memory", "share_out", "use_tiles"]
-
 # For Triton's interpreter: few, so that small tests run through every loop.
 _PROCESSORS_WITHOUT_GPU = 4
 
@@ -86,11 +84,7 @@ def fit_memory(tile: Tile, products: int, memory: int) -> Tile:
 
 
 def share_out(tile: Tile, sentences: int, size: int, device: torch.device) -> Share:
-    """Make teams as large as there are units to share, and as many as can run at once.
-
-    All programs of a launch must run at once, or a team would wait for ever; single programs need
-    not.
-    """
+    """Make teams as large as there are units, and as many as can run at once, as a team must."""
     most = max(_processors(device) // 2, 1)
     team = min(-(-size // tile.units), most)
     groups = -(-sentences // tile.sentences)

@@ -10,8 +10,6 @@ from torch import Tensor, nn
 
 from treecrf.nn.transformer.bert import MOST_LAYERS
 
-__all__ = ["CODE_FILES", "HuggingFaceEncoder", "HuggingFacePieces", "absurd_number", "names_code"]
-
 CODE_FILES = ("config.json", "tokenizer_config.json")
 """Files that may name Python code for transformers to run."""
 _MOST_LABELS = 1_000_000

@@ -2,8 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable
-
-__all__ = ["END", "START", "UNKNOWN", "WordPieces"]
+from functools import cache
 
 UNKNOWN, START, END = "[UNK]", "[CLS]", "[SEP]"
 # A longer part is unknown as a whole, as in BERT.
@@ -29,7 +28,6 @@ class WordPieces:
 
         self._widest = max(map(len, self.vocabulary))
         self._known: dict[str, list[int]] = {}
-        self._spaced: dict[str, str] = {}  # no more than Unicode has characters
 
     def cut(self, word: str) -> list[int]:
         """Numbers of the pieces of a word, at least one."""
@@ -56,14 +54,7 @@ class WordPieces:
             word = unicodedata.normalize("NFD", word.lower())
             word = "".join(char for char in word if unicodedata.category(char) != "Mn")
         # Separators become spaces: growing strings by a letter would be quadratic.
-        return "".join(map(self._apart, word)).split()
-
-    def _apart(self, char: str) -> str:
-        """Cached `_apart` of a character."""
-        spaced = self._spaced.get(char)
-        if spaced is None:
-            spaced = self._spaced[char] = _apart(char)
-        return spaced
+        return "".join(map(_apart, word)).split()
 
     def _longest_pieces(self, part: str) -> list[int]:
         if len(part) > _LONGEST:
@@ -83,6 +74,7 @@ class WordPieces:
         return pieces
 
 
+@cache
 def _apart(char: str) -> str:
     """Drop a control character; make white space a space; put spaces around punctuation."""
     if char in "\t\n\r":

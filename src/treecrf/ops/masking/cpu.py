@@ -36,10 +36,7 @@ def _mask_and_shift(
     arcs: npt.NDArray[np.floating],
     best: npt.NDArray[np.floating],
 ) -> None:
-    """Fill `arcs [batch, dependent, head]` and `best [batch, dependent]` of these sentences.
-
-    An empty `allowed` allows everything.
-    """
+    """Fill `arcs` and `best` of these sentences; an empty `allowed` allows everything."""
     tokens = arc_scores.shape[1]
     for sentence in sentences:
         length = lengths[sentence]

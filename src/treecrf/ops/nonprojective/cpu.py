@@ -11,6 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from treecrf.ops.backend import Scores
 from treecrf.ops.nonprojective import kbest, matrix_tree, moderate, mst, sampling
 from treecrf.ops.nonprojective.widefloat import Flags, Floats, Integers
 from treecrf.ops.numba.threads import run_in_threads
@@ -18,57 +19,46 @@ from treecrf.ops.numba.threads import run_in_threads
 _NONE = np.empty((0, 0, 0))  # marginals that nobody asked for
 
 
-def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
+def log_partition(scores: Scores, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`."""
-    scores, words = _arrays(arc_scores, lengths)
-    return _tensor(_log_partitions(scores, words, multiroot, _NONE), arc_scores)
+    arcs, words = _arrays(scores, lengths)
+    return _tensor(_log_partitions(arcs, words, multiroot, _NONE), scores)
 
 
-def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
+def marginals(scores: Scores, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
-    scores, words = _arrays(arc_scores, lengths)
-    probabilities = np.zeros(scores.shape)
-    values = _log_partitions(scores, words, multiroot, probabilities)
-    return _tensor(values, arc_scores), _tensor(probabilities, arc_scores)
+    arcs, words = _arrays(scores, lengths)
+    probabilities = np.zeros(arcs.shape)
+    values = _log_partitions(arcs, words, multiroot, probabilities)
+    return _tensor(values, scores), _tensor(probabilities, scores)
 
 
-def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
+def argmax(scores: Scores, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Heads `[batch, N]` of the best tree."""
-    scores, words = _arrays(arc_scores, lengths)
-    heads = np.zeros(scores.shape[:2], np.int64)
-    _run(mst.best_trees, None, 10 * words**2, scores, words, multiroot, heads)
+    arcs, words = _arrays(scores, lengths)
+    heads = np.zeros(arcs.shape[:2], np.int64)
+    _run(mst.best_trees, None, 10 * words**2, arcs, words, multiroot, heads)
     return torch.from_numpy(heads)
 
 
-def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
+def topk(scores: Scores, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first."""
-    scores, words = _arrays(arc_scores, lengths)
-    heads = np.zeros((len(words), k, scores.shape[1]), np.int64)
-    _run(kbest.k_best_trees, None, 10 * k * words**3, scores, words, multiroot, heads)
+    arcs, words = _arrays(scores, lengths)
+    heads = np.zeros((len(words), k, arcs.shape[1]), np.int64)
+    _run(kbest.k_best_trees, None, 10 * k * words**3, arcs, words, multiroot, heads)
     return torch.from_numpy(heads)
 
 
 def sample(
-    arc_scores: Tensor,
-    lengths: Tensor,
-    k: int,
-    *,
-    multiroot: bool,
-    generator: torch.Generator | None,
+    scores: Scores, lengths: Tensor, k: int, *, multiroot: bool, generator: torch.Generator | None
 ) -> Tensor:
     """Heads `[k, batch, N]` of k trees drawn from the distribution."""
-    scores, words = _arrays(arc_scores, lengths)
-    batch, tokens, _ = scores.shape
-    integers = torch.iinfo(torch.int64)
-    seeds = torch.randint(
-        integers.min,
-        integers.max,
-        (k, batch),
-        device=None if generator is None else generator.device,
-        generator=generator,
-    )
-    probabilities = _NONE if multiroot else np.zeros(scores.shape)
-    values = _log_partitions(scores, words, multiroot, probabilities)
+    arcs, words = _arrays(scores, lengths)
+    batch, tokens, _ = arcs.shape
+    device = None if generator is None else generator.device
+    seeds = torch.randint(-(1 << 63), (1 << 63) - 1, (k, batch), device=device, generator=generator)
+    probabilities = _NONE if multiroot else np.zeros(arcs.shape)
+    values = _log_partitions(arcs, words, multiroot, probabilities)
     # Several roots are drawn with the other heads.
     root_marginals = np.zeros((batch, tokens)) if multiroot else probabilities[:, :, 0].copy()
     exists = values > -np.inf
@@ -76,7 +66,7 @@ def sample(
     heads[:, ~exists] = -1
     costs = words**2 + 100 * k * words
     arguments = (words, multiroot, root_marginals, seeds.cpu().numpy(), heads)
-    _run(sampling.draw_trees, exists, costs, scores, *arguments)
+    _run(sampling.draw_trees, exists, costs, arcs, *arguments)
     return torch.from_numpy(heads)
 
 
@@ -86,20 +76,19 @@ def _log_partitions(scores: Floats, words: Integers, multiroot: bool, marginals:
     easy = _are_moderate(scores, words)
     moderate_cost, wide_cost = (0.6, 4.0) if marginals.size else (0.3, 1.0)
     arguments = (words, multiroot, values, marginals)
-    kernel: Callable[..., None] = moderate.log_partitions
-    _run(kernel, easy, moderate_cost * words**3, _exponentials(scores), *arguments)
+    _run(moderate.log_partitions, easy, moderate_cost * words**3, _exponentials(scores), *arguments)
     _run(matrix_tree.log_partitions, ~easy, wide_cost * words**3, scores, *arguments)
     return values
 
 
-def _arrays(arc_scores: Tensor, lengths: Tensor) -> tuple[Floats, Integers]:
-    scores = np.ascontiguousarray(arc_scores.detach().numpy(), dtype=np.float64)
-    return scores, np.ascontiguousarray(lengths.numpy(), dtype=np.int64)
+def _arrays(scores: Scores, lengths: Tensor) -> tuple[Floats, Integers]:
+    arcs = np.ascontiguousarray(scores[0].detach().numpy(), dtype=np.float64)
+    return arcs, np.ascontiguousarray(lengths.numpy(), dtype=np.int64)
 
 
-def _tensor(values: Floats, like: Tensor) -> Tensor:
+def _tensor(values: Floats, scores: Scores) -> Tensor:
     """Convert a result to a tensor in the dtype of the scores."""
-    return torch.from_numpy(values.astype(like.detach().numpy().dtype, copy=False))
+    return torch.from_numpy(values.astype(scores[0].detach().numpy().dtype, copy=False))
 
 
 def _are_moderate(scores: Floats, words: Integers) -> Flags:

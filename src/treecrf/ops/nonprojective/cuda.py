@@ -14,8 +14,9 @@ import triton.language as tl
 from torch import Tensor
 
 from treecrf.ops import constants
+from treecrf.ops.backend import Scores
 from treecrf.ops.constants import BIAS, LN2_HIGH, LN2_LOW, LOG2_E, LOWEST, MANTISSA_BITS, MARKER
-from treecrf.ops.triton.host import on_host
+from treecrf.ops.triton.fused import on_host
 
 ZERO = tl.constexpr(constants.ZERO)
 
@@ -158,15 +159,16 @@ def differentiate(
         tl.debug_barrier()
 
 
-def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
+def log_partition(scores: Scores, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`."""
-    mantissas, exponents = _weights(arc_scores, multiroot)
+    mantissas, exponents = _weights(scores[0], multiroot)
     pivots, pivot_exponents = _pivots(mantissas, exponents, lengths)
-    return _log_product(pivots, pivot_exponents, lengths, multiroot).to(arc_scores.dtype)
+    return _log_product(pivots, pivot_exponents, lengths, multiroot).to(scores[0].dtype)
 
 
-def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
+def marginals(scores: Scores, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
+    (arc_scores,) = scores
     weights, weight_exponents = _weights(arc_scores, multiroot)
     mantissas, exponents = weights.clone(), weight_exponents.clone()
     pivots, pivot_exponents = _pivots(mantissas, exponents, lengths)

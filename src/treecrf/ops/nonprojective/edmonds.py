@@ -2,7 +2,7 @@
 
 from treecrf.ops.constants import NEGATIVE_INFINITY
 
-Scores = list[list[float]]
+Rows = list[list[float]]
 """Scores of one sentence: `[dependent][head]`."""
 
 Weight = tuple[int, float]
@@ -12,7 +12,7 @@ Graph = dict[int, dict[int, Weight]]
 """Weights of the arcs into each node but the root symbol, by head."""
 
 
-def best_tree(scores: Scores, *, multiroot: bool) -> list[int] | None:
+def best_tree(scores: Rows, *, multiroot: bool) -> list[int] | None:
     """Heads (root entry first) of the best tree, None when there is none.
 
     Single root: the highest score among the trees with the fewest arcs from the root symbol.
@@ -31,7 +31,7 @@ def best_tree(scores: Scores, *, multiroot: bool) -> list[int] | None:
     return [0, *(heads[dependent] for dependent in range(1, len(scores)))]
 
 
-def tree_score(scores: Scores, heads: list[int]) -> float:
+def tree_score(scores: Rows, heads: list[int]) -> float:
     """Sum of the scores of a tree's arcs."""
     return sum(scores[dependent][heads[dependent]] for dependent in range(1, len(heads)))
 

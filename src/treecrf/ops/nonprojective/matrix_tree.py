@@ -24,12 +24,14 @@ from treecrf.ops.constants import MARKER, ZERO
 from treecrf.ops.nonprojective.widefloat import (
     Floats,
     Integers,
+    Numbers,
     add_multiple,
     dot,
     exponential,
     logarithm,
     normalise,
     normalised,
+    part,
     power,
     total,
 )
@@ -37,10 +39,14 @@ from treecrf.ops.numba.compiling import compiled, kernel
 
 
 @compiled
-def load_weights(arc_scores: Floats, words: int, multiroot: bool) -> tuple[Floats, Integers]:
+def new_numbers(rows: int, columns: int) -> Numbers:
+    return np.empty((rows, columns)), np.empty((rows, columns), dtype=np.int64)
+
+
+@compiled
+def load_weights(arc_scores: Floats, words: int, multiroot: bool) -> Numbers:
     """Weights `[word, word + root]` of one sentence's scores `[dependent, head]`."""
-    weights = np.empty((words, words + 1))
-    exponents = np.empty((words, words + 1), dtype=np.int64)
+    weights, exponents = new_numbers(words, words + 1)
     for word in range(words):
         scores = arc_scores[word + 1]
         for head in range(words):
@@ -52,21 +58,20 @@ def load_weights(arc_scores: Floats, words: int, multiroot: bool) -> tuple[Float
 
 
 @compiled
-def eliminate(
-    weights: Floats, exponents: Integers, words: int, count: int, with_walks: bool
-) -> tuple[float, int, int]:
+def eliminate(graph: Numbers, words: int, count: int, with_walks: bool) -> tuple[float, int, int]:
     """Eliminate the first `count` of `words` words, in place.
 
     Then the rows of the other words hold the arcs of the smaller graph, and those of the eliminated
     words, `with_walks`, the probabilities that the walk from there first leaves them to each
     remaining token. Returns the product of the D(v): mantissa, exponent and power of t.
     """
+    weights, exponents = graph
     product, product_exponent, order = 1.0, 0, 0
     for v in range(count):
-        out, out_exponents = weights[v, v + 1 : words + 1], exponents[v, v + 1 : words + 1]
-        normalise(out, out_exponents)
+        out = part(graph, v, v + 1, words + 1)
+        normalise(out)
         # D(v) = sum_h w(v, h)
-        D, D_exponent = total(out, out_exponents)
+        D, D_exponent = total(out)
         if D == 0.0:
             return 0.0, ZERO, 0
         has_marker = D_exponent < MARKER // 2
@@ -78,35 +83,32 @@ def eliminate(
                 continue
             # w(m, h) += w(m, v) w(v, h) / D(v)
             mantissa, exponent = normalised(weights[m, v], exponents[m, v])
-            add_multiple(
-                weights[m, v + 1 : words + 1],
-                exponents[m, v + 1 : words + 1],
-                mantissa / D,
-                exponent - D_exponent,
-                out,
-                out_exponents,
-            )
+            factor = mantissa / D, exponent - D_exponent
+            add_multiple(part(graph, m, v + 1, words + 1), factor, out)
             if m > v:
                 weights[m, m], exponents[m, m] = 0.0, ZERO
         if with_walks:
-            for column in range(out.shape[0]):
-                out[column] /= D
-                out_exponents[column] -= D_exponent
+            out[0][:] /= D
+            out[1][:] -= D_exponent
     return product, product_exponent, order
 
 
 @compiled
-def log_weight(mantissa: float, exponent: int, order: int, multiroot: bool) -> float:
+def log_weight(product: tuple[float, int, int], multiroot: bool) -> float:
     """log Z from the product of all D(v); -inf when there is no tree."""
+    mantissa, exponent, order = product
     if mantissa == 0.0 or order != (0 if multiroot else 1):
         return -np.inf
     return logarithm(mantissa, exponent)
 
 
 @compiled
-def halve(
-    graph: Floats, exponents: Integers, leaves: Floats, leaf_exponents: Integers
-) -> tuple[float, int, int]:
+def copy(source: Numbers, cell: tuple[int, int], target: Numbers, place: tuple[int, int]) -> None:
+    target[0][place], target[1][place] = source[0][cell], source[1][cell]
+
+
+@compiled
+def halve(graph: Numbers, leaves: Numbers) -> tuple[float, int, int]:
     """Eliminate each half of the words, leaving the other, and so on within each half.
 
     Level l has 2^l blocks of words, block b from `b * words >> l`, and each splits into two of the
@@ -116,10 +118,8 @@ def halve(
     the walk from h first leaves its half to x, and `leaves[level, h]` that it leaves it to the
     root symbol. Returns the product of the D(v) of all words as `eliminate` does.
     """
-    words = graph.shape[0]
-    levels = leaves.shape[0] - 1
-    halves = np.empty((2, words, words + 1))
-    half_exponents = np.empty((2, words, words + 1), dtype=np.int64)
+    words, levels = graph[0].shape[0], leaves[0].shape[0] - 1
+    halves = new_numbers(words, words + 1), new_numbers(words, words + 1)
     product, product_exponent, order = 1.0, 0, 0
     for level in range(levels):
         for block in range(1 << level):
@@ -128,20 +128,17 @@ def halve(
             size = end - start
             if size < 2:
                 continue
+            # The left half is eliminated forwards, the right one backwards from the last word.
+            sides = (start, middle - start), (end - 1, end - middle)
             for side in range(2):
-                # The left half is eliminated forwards, the right one backwards from the last word.
-                first, step = (start, 1) if side == 0 else (end - 1, -1)
-                count = middle - start if side == 0 else end - middle
-                work, work_exponents = halves[side], half_exponents[side]
+                first, count = sides[side]
+                step, work = 1 - 2 * side, halves[side]
                 for row in range(size):
                     m = first + step * row
                     for column in range(size):
-                        h = first + step * column
-                        work[row, column] = graph[m, h]
-                        work_exponents[row, column] = exponents[m, h]
-                    work[row, size] = leaves[levels, m]
-                    work_exponents[row, size] = leaf_exponents[levels, m]
-                D, D_exponent, D_order = eliminate(work, work_exponents, size, count, True)
+                        copy(graph, (m, first + step * column), work, (row, column))
+                    copy(leaves, (levels, m), work, (row, size))
+                D, D_exponent, D_order = eliminate(work, size, count, True)
                 if D == 0.0:
                     return 0.0, ZERO, 0
                 if side == 1 and block == 0:
@@ -150,72 +147,49 @@ def halve(
                     )
                     order += D_order
             for side in range(2):
-                first, step = (start, 1) if side == 0 else (end - 1, -1)
-                count = middle - start if side == 0 else end - middle
-                work, work_exponents = halves[side], half_exponents[side]
+                first, count = sides[side]
+                step, work = 1 - 2 * side, halves[side]
                 for row in range(size):
                     m = first + step * row
                     for column in range(count, size):
-                        h = first + step * column
-                        graph[m, h] = work[row, column]
-                        exponents[m, h] = work_exponents[row, column]
-                    target = level if row < count else levels
-                    leaves[target, m] = work[row, size]
-                    leaf_exponents[target, m] = work_exponents[row, size]
+                        copy(work, (row, column), graph, (m, first + step * column))
+                    copy(work, (row, size), leaves, (level if row < count else levels, m))
     # The first word is the last of its graph: its D is its arc to the root symbol.
-    D, D_exponent = normalised(leaves[levels, 0], leaf_exponents[levels, 0])
+    D, D_exponent = normalised(leaves[0][levels, 0], leaves[1][levels, 0])
     has_marker = D_exponent < MARKER // 2
     product_exponent += D_exponent - has_marker * MARKER
     return product * D, product_exponent, order + has_marker
 
 
 @compiled
-def fill_escapes(
-    word: int,
-    graph: Floats,
-    exponents: Integers,
-    leaves: Floats,
-    leaf_exponents: Integers,
-    escapes: Floats,
-    escape_exponents: Integers,
-) -> None:
+def fill_escapes(word: int, graph: Numbers, leaves: Numbers, escapes: Numbers) -> None:
     """Fill e(h), the probability that the walk from h ends before this word, for all h."""
-    words = graph.shape[0]
-    escapes[word], escape_exponents[word] = 0.0, ZERO
-    for level in range(leaves.shape[0] - 2, -1, -1):
+    words = graph[0].shape[0]
+    escapes[0][word], escapes[1][word] = 0.0, ZERO
+    for level in range(leaves[0].shape[0] - 2, -1, -1):
         child = (((word + 1) << (level + 1)) - 1) // words
         start, end = child * words >> (level + 1), (child + 1) * words >> (level + 1)
+        reached = escapes[0][start:end], escapes[1][start:end]
         other = child ^ 1
         # e(h) = walk(h, root) + sum_x walk(h, x) e(x)
         for h in range(other * words >> (level + 1), (other + 1) * words >> (level + 1)):
-            mantissa, exponent = dot(
-                graph[h, start:end],
-                exponents[h, start:end],
-                escapes[start:end],
-                escape_exponents[start:end],
-            )
-            largest = max(exponent, leaf_exponents[level, h])
-            escapes[h], escape_exponents[h] = normalised(
-                mantissa * power(exponent - largest)
-                + leaves[level, h] * power(leaf_exponents[level, h] - largest),
+            mantissa, exponent = dot(part(graph, h, start, end), reached)
+            leaf, leaf_exponent = leaves[0][level, h], leaves[1][level, h]
+            largest = max(exponent, leaf_exponent)
+            escapes[0][h], escapes[1][h] = normalised(
+                mantissa * power(exponent - largest) + leaf * power(leaf_exponent - largest),
                 largest,
             )
 
 
 @compiled
-def fill_shares(
-    weights: Floats,
-    exponents: Integers,
-    escapes: Floats,
-    escape_exponents: Integers,
-    shares: Floats,
-) -> None:
+def fill_shares(weights: Numbers, escapes: Numbers, shares: Floats) -> None:
     """Fill `shares [token]` with p(h -> m) = w(m, h) e(h) / sum_h w(m, h) e(h), the root first."""
-    words = weights.shape[0] - 1
-    mantissa, exponent = dot(weights, exponents, escapes, escape_exponents)
+    words = weights[0].shape[0] - 1
+    mantissa, exponent = dot(weights, escapes)
     for head in range(words + 1):
-        shift = exponents[head] + escape_exponents[head] - exponent
-        share = weights[head] * escapes[head] / mantissa * power(shift)
+        shift = weights[1][head] + escapes[1][head] - exponent
+        share = weights[0][head] * escapes[0][head] / mantissa * power(shift)
         shares[head + 1 if head < words else 0] = min(share, 1.0)
 
 
@@ -228,37 +202,24 @@ def log_partitions(
     values: Floats,
     marginals: Floats,
 ) -> None:
-    """Fill `values [batch]` with log Z, from scores `[batch, N, N]`.
-
-    Fills `marginals [batch, N, N]`, which holds zeros, unless it is empty.
-    """
+    """Fill `values [batch]` with log Z, and `marginals [batch, N, N]`, of zeros, unless empty."""
     for sentence in sentences:
         words = lengths[sentence]
-        weights, exponents = load_weights(arc_scores[sentence], words, multiroot)
+        weights = load_weights(arc_scores[sentence], words, multiroot)
         if marginals.size == 0:
-            product, exponent, order = eliminate(weights, exponents, words, words, False)
-            values[sentence] = log_weight(product, exponent, order, multiroot)
+            values[sentence] = log_weight(eliminate(weights, words, words, False), multiroot)
             continue
         levels = 0
         while 1 << levels < words:
             levels += 1
-        graph, graph_exponents = weights[:, :words].copy(), exponents[:, :words].copy()
-        leaves = np.empty((levels + 1, words))
-        leaf_exponents = np.empty((levels + 1, words), dtype=np.int64)
-        leaves[levels], leaf_exponents[levels] = weights[:, words], exponents[:, words]
-        product, exponent, order = halve(graph, graph_exponents, leaves, leaf_exponents)
-        values[sentence] = log_weight(product, exponent, order, multiroot)
+        graph = weights[0][:, :words].copy(), weights[1][:, :words].copy()
+        leaves = new_numbers(levels + 1, words)
+        leaves[0][levels], leaves[1][levels] = weights[0][:, words], weights[1][:, words]
+        values[sentence] = log_weight(halve(graph, leaves), multiroot)
         if values[sentence] == -np.inf:
             continue
-        escapes, escape_exponents = np.ones(words + 1), np.zeros(words + 1, dtype=np.int64)
+        escapes = np.ones(words + 1), np.zeros(words + 1, dtype=np.int64)
         for word in range(words):
-            fill_escapes(
-                word, graph, graph_exponents, leaves, leaf_exponents, escapes, escape_exponents
-            )
-            fill_shares(
-                weights[word],
-                exponents[word],
-                escapes,
-                escape_exponents,
-                marginals[sentence, word + 1],
-            )
+            fill_escapes(word, graph, leaves, escapes)
+            row = part(weights, word, 0, words + 1)
+            fill_shares(row, escapes, marginals[sentence, word + 1])

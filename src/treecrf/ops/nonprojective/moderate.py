@@ -93,10 +93,7 @@ def log_partitions(
     values: Floats,
     marginals: Floats,
 ) -> None:
-    """Fill `values [batch]` with log Z, from e^score `[batch, N, N]`.
-
-    Fills `marginals [batch, N, N]`, which holds zeros, unless it is empty.
-    """
+    """Fill `values [batch]` with log Z, and `marginals [batch, N, N]`, of zeros, unless empty."""
     root_share = 1.0 if multiroot else 0.0
     for sentence in sentences:
         words = lengths[sentence]

@@ -19,10 +19,7 @@ FINISHED = -1
 
 @compiled
 def best_tree(scores: Floats, words: int, multiroot: bool, heads: Integers) -> bool:
-    """Fill `heads [words + 1]` with the best tree of `scores [dependent, head]`.
-
-    Returns whether there is a tree. Arcs of -inf do not exist. The scores are overwritten.
-    """
+    """Fill `heads [words + 1]`; returns whether there is a tree. The scores are overwritten."""
     tokens = words + 1
     # A node is a token or, from `tokens` on, a contracted cycle. Row `row[node]` of `scores` has
     # its best incoming arcs by their head, relative to the arcs of the cycles that it stands for,

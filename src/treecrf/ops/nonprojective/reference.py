@@ -6,13 +6,14 @@ import itertools
 import torch
 from torch import Tensor
 
+from treecrf.ops.backend import Scores
 from treecrf.ops.constants import NEGATIVE_INFINITY
-from treecrf.ops.nonprojective.edmonds import Scores, best_tree, tree_score
+from treecrf.ops.nonprojective.edmonds import Rows, best_tree, tree_score
 from treecrf.ops.reference import backpropagation
 from treecrf.ops.reference.semiring import log_sum_exp
 
 
-def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
+def log_partition(scores: Scores, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`; differentiable twice.
 
     Eliminates the words from the last to the first, with sums and products only:
@@ -24,6 +25,7 @@ def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Te
     until a word has no other head. That is the one root arc of the tree; what hangs on this word
     then hangs on the root symbol for free, and all other root arcs go.
     """
+    (arc_scores,) = scores
     words = arc_scores.shape[1] - 1
     arcs = arc_scores[:, 1:, 1:].double()  # [batch, dependent, head]
     root = arc_scores[:, 1:, 0].double()  # [batch, dependent]
@@ -54,37 +56,38 @@ def log_partition(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Te
     return torch.where(exists, total, NEGATIVE_INFINITY).to(arc_scores.dtype)
 
 
-def marginals(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
+def marginals(scores: Scores, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
     value, probabilities = backpropagation.marginals(
-        lambda arcs: log_partition(arcs, lengths, multiroot=multiroot).unsqueeze(-1), (arc_scores,)
+        lambda arcs: log_partition((arcs,), lengths, multiroot=multiroot).unsqueeze(-1), scores
     )
     return value, probabilities.clamp(0, 1)
 
 
-def argmax(arc_scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Tensor:
+def argmax(scores: Scores, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Heads `[batch, N]` of the best tree."""
-    return topk(arc_scores, lengths, 1, multiroot=multiroot).squeeze(1)
+    return topk(scores, lengths, 1, multiroot=multiroot).squeeze(1)
 
 
-def topk(arc_scores: Tensor, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
+def topk(scores: Scores, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first."""
+    (arc_scores,) = scores
     batch, tokens, _ = arc_scores.shape
     heads = torch.full((batch, k, tokens), -1)
     for sentence, words in enumerate(lengths.tolist()):
-        scores: Scores = arc_scores[sentence, : words + 1, : words + 1].tolist()
-        for rank, tree in enumerate(_best_trees(scores, k, multiroot=multiroot)):
+        rows: Rows = arc_scores[sentence, : words + 1, : words + 1].tolist()
+        for rank, tree in enumerate(_best_trees(rows, k, multiroot=multiroot)):
             heads[sentence, rank] = 0
             heads[sentence, rank, : words + 1] = torch.tensor(tree)
     return heads.to(arc_scores.device)
 
 
-def _best_trees(scores: Scores, k: int, *, multiroot: bool) -> list[list[int]]:
+def _best_trees(scores: Rows, k: int, *, multiroot: bool) -> list[list[int]]:
     """The k best trees by Lawler's partition (see `kbest`)."""
     order = itertools.count()  # breaks ties
-    sets: list[tuple[float, int, list[int], int, Scores]] = []
+    sets: list[tuple[float, int, list[int], int, Rows]] = []
 
-    def push(scores: Scores, fixed: int) -> None:
+    def push(scores: Rows, fixed: int) -> None:
         tree = best_tree(scores, multiroot=multiroot)
         if tree is not None:
             heapq.heappush(sets, (-tree_score(scores, tree), next(order), tree, fixed, scores))
@@ -109,31 +112,23 @@ def _best_trees(scores: Scores, k: int, *, multiroot: bool) -> list[list[int]]:
 
 
 def sample(
-    arc_scores: Tensor,
-    lengths: Tensor,
-    k: int,
-    *,
-    multiroot: bool,
-    generator: torch.Generator | None,
+    scores: Scores, lengths: Tensor, k: int, *, multiroot: bool, generator: torch.Generator | None
 ) -> Tensor:
-    """Heads `[k, batch, N]` of k trees drawn from the distribution.
-
-    Word by word, from the marginals given the heads drawn before.
-    """
-    batch, tokens, _ = arc_scores.shape
-    scores, lengths = arc_scores.double().repeat(k, 1, 1), lengths.repeat(k)
-    exists = log_partition(scores, lengths, multiroot=multiroot) > NEGATIVE_INFINITY
-    heads = torch.zeros(k * batch, tokens, dtype=torch.int64, device=scores.device)
-    token = torch.arange(tokens, device=scores.device)
-    source = scores.device if generator is None else generator.device
+    """Heads `[k, batch, N]` of k trees: word by word, from the marginals given the heads before."""
+    batch, tokens, _ = scores[0].shape
+    arcs, lengths = scores[0].double().repeat(k, 1, 1), lengths.repeat(k)
+    exists = log_partition((arcs,), lengths, multiroot=multiroot) > NEGATIVE_INFINITY
+    heads = torch.zeros(k * batch, tokens, dtype=torch.int64, device=arcs.device)
+    token = torch.arange(tokens, device=arcs.device)
+    source = arcs.device if generator is None else generator.device
     for word in range(1, tokens):
-        _, probabilities = marginals(scores, lengths, multiroot=multiroot)
+        _, probabilities = marginals((arcs,), lengths, multiroot=multiroot)
         # The shortest of exponential waiting times is a draw by their rates.
         uniform = torch.rand(
             (k * batch, tokens), dtype=torch.float64, device=source, generator=generator
         )
-        waiting = -torch.log1p(-uniform).to(scores.device)
+        waiting = -torch.log1p(-uniform).to(arcs.device)
         heads[:, word] = (probabilities[:, word] / waiting.clamp(min=1e-300)).argmax(-1)
         chosen = token == heads[:, word, None]
-        scores[:, word] = scores[:, word].masked_fill(~chosen, NEGATIVE_INFINITY)
+        arcs[:, word] = arcs[:, word].masked_fill(~chosen, NEGATIVE_INFINITY)
     return torch.where(exists[:, None], heads, -1).view(k, batch, tokens)

@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from treecrf.ops.constants import ZERO
-from treecrf.ops.nonprojective.matrix_tree import eliminate, fill_shares, load_weights
-from treecrf.ops.nonprojective.widefloat import Floats, Integers
+from treecrf.ops.nonprojective.matrix_tree import copy, eliminate, fill_shares, load_weights
+from treecrf.ops.nonprojective.widefloat import Floats, Integers, Numbers, part
 from treecrf.ops.numba.compiling import compiled, kernel
 
 Stream = npt.NDArray[np.uint64]
@@ -55,10 +55,7 @@ def draw(cumulative: Floats, stream: Stream) -> int:
 
 @compiled
 def cumulative_weights(arc_scores: Floats, words: int, multiroot: bool) -> Floats:
-    """Running sums over heads `[dependent, head]`, each row in its own scale.
-
-    With a single root the root symbol has weight 0: its arc is drawn apart.
-    """
+    """Running sums over heads `[dependent, head]`, by row; the root has weight 0 if drawn apart."""
     first = 0 if multiroot else 1
     sums = np.zeros((words + 1, words + 1))
     for word in range(1, words + 1):
@@ -95,19 +92,17 @@ def draw_by_walks(sums: Floats, heads: Integers, stream: Stream) -> bool:
 
 
 @compiled
-def draw_word_by_word(
-    weights: Floats, exponents: Integers, heads: Integers, stream: Stream
-) -> None:
+def draw_word_by_word(given: Numbers, heads: Integers, stream: Stream) -> None:
     """Fill the undecided `heads [words + 1]` in order, each given those before."""
     words = heads.shape[0] - 1
-    weights, exponents = weights.copy(), exponents.copy()
+    weights = given[0].copy(), given[1].copy()
     order = np.arange(words + 1)
-    work, work_exponents = np.empty_like(weights), np.empty_like(exponents)
-    escapes, escape_exponents = np.ones(words + 1), np.zeros(words + 1, dtype=np.int64)
+    work = np.empty_like(weights[0]), np.empty_like(weights[1])
+    escapes = np.ones(words + 1), np.zeros(words + 1, dtype=np.int64)
     shares = np.empty(words + 1)
     for word in range(words):
         if heads[word + 1] != UNDECIDED:
-            keep_one_arc(weights[word], exponents[word], heads[word + 1])
+            keep_one_arc(part(weights, word, 0, words + 1), heads[word + 1])
     for word in range(words):
         if heads[word + 1] != UNDECIDED:
             continue
@@ -115,24 +110,23 @@ def draw_word_by_word(
         order[word], order[words - 1] = words - 1, word
         for row in range(words):
             for column in range(words + 1):
-                work[row, column] = weights[order[row], order[column]]
-                work_exponents[row, column] = exponents[order[row], order[column]]
+                copy(weights, (order[row], order[column]), work, (row, column))
         order[word], order[words - 1] = word, words - 1
-        eliminate(work, work_exponents, words, words - 1, True)
-        escapes[:words], escape_exponents[:words] = work[:, words], work_exponents[:, words]
-        escapes[words - 1], escape_exponents[words - 1] = escapes[word], escape_exponents[word]
-        escapes[word], escape_exponents[word] = 0.0, ZERO
-        fill_shares(weights[word], exponents[word], escapes, escape_exponents, shares)
+        eliminate(work, words, words - 1, True)
+        escapes[0][:words], escapes[1][:words] = work[0][:, words], work[1][:, words]
+        escapes[0][words - 1], escapes[1][words - 1] = escapes[0][word], escapes[1][word]
+        escapes[0][word], escapes[1][word] = 0.0, ZERO
+        row_weights = part(weights, word, 0, words + 1)
+        fill_shares(row_weights, escapes, shares)
         heads[word + 1] = draw(np.cumsum(shares), stream)
-        keep_one_arc(weights[word], exponents[word], heads[word + 1])
+        keep_one_arc(row_weights, heads[word + 1])
 
 
 @compiled
-def keep_one_arc(weights: Floats, exponents: Integers, head: int) -> None:
+def keep_one_arc(weights: Numbers, head: int) -> None:
     """Leave a word `[word + root]` its arc from one head only."""
-    weights[:], exponents[:] = 0.0, ZERO
-    index = head - 1 if head > 0 else weights.shape[0] - 1
-    weights[index], exponents[index] = 1.0, 0
+    weights[0][:], weights[1][:] = 0.0, ZERO
+    weights[0][head - 1], weights[1][head - 1] = 1.0, 0  # the root symbol, head 0, is the last
 
 
 @kernel
@@ -154,9 +148,9 @@ def draw_trees(
         words = lengths[sentence]
         root_sums = np.cumsum(root_marginals[sentence, : words + 1])
         sums = cumulative_weights(arc_scores[sentence], words, multiroot)
-        weights, exponents = load_weights(arc_scores[sentence], words, True)
+        weights = load_weights(arc_scores[sentence], words, True)
         if not multiroot:
-            weights[:, words], exponents[:, words] = 0.0, ZERO
+            weights[0][:, words], weights[1][:, words] = 0.0, ZERO
         for index in range(heads.shape[0]):
             stream[0] = np.uint64(seeds[index, sentence])
             tree = heads[index, sentence, : words + 1]
@@ -164,4 +158,4 @@ def draw_trees(
             if not multiroot and words > 0:
                 tree[draw(root_sums, stream)] = 0
             if not draw_by_walks(sums, tree, stream):
-                draw_word_by_word(weights, exponents, tree, stream)
+                draw_word_by_word(weights, tree, stream)

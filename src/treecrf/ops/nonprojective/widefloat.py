@@ -16,6 +16,9 @@ from treecrf.ops.numba.compiling import compiled, inlined, relaxed
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
+Number = tuple[float, int]
+Numbers = tuple[Floats, Integers]
+"""Mantissas and exponents, of the same shape."""
 
 
 @inlined
@@ -25,7 +28,7 @@ def power(shift: int) -> float:
 
 
 @compiled
-def exponential(score: float) -> tuple[float, int]:
+def exponential(score: float) -> Number:
     """e^score, its mantissa in [0.7, 1.42], 0 for NaN; finite scores below -1e13 count as -1e13."""
     if not score > -np.inf:
         return 0.0, ZERO
@@ -42,7 +45,7 @@ def logarithm(mantissa: float, exponent: int) -> float:
 
 
 @compiled
-def normalised(mantissa: float, exponent: int) -> tuple[float, int]:
+def normalised(mantissa: float, exponent: int) -> Number:
     """The same number with its mantissa in [1, 2), or 0 and ZERO."""
     if mantissa == 0.0:
         return 0.0, ZERO
@@ -52,15 +55,23 @@ def normalised(mantissa: float, exponent: int) -> tuple[float, int]:
 
 
 @compiled
-def normalise(mantissas: Floats, exponents: Integers) -> None:
+def part(numbers: Numbers, row: int, first: int, end: int) -> Numbers:
+    """Numbers `[row, first:end]` of a matrix."""
+    return numbers[0][row, first:end], numbers[1][row, first:end]
+
+
+@compiled
+def normalise(numbers: Numbers) -> None:
     """Normalise every number in place."""
+    mantissas, exponents = numbers
     for index in range(mantissas.shape[0]):
         mantissas[index], exponents[index] = normalised(mantissas[index], exponents[index])
 
 
 @relaxed
-def total(mantissas: Floats, exponents: Integers) -> tuple[float, int]:
+def total(numbers: Numbers) -> Number:
     """The normalised sum."""
+    mantissas, exponents = numbers
     largest = np.int64(ZERO)
     for index in range(mantissas.shape[0]):
         largest = max(largest, exponents[index])
@@ -71,10 +82,10 @@ def total(mantissas: Floats, exponents: Integers) -> tuple[float, int]:
 
 
 @relaxed
-def dot(
-    mantissas: Floats, exponents: Integers, other_mantissas: Floats, other_exponents: Integers
-) -> tuple[float, int]:
+def dot(numbers: Numbers, others: Numbers) -> Number:
     """The normalised sum of products."""
+    mantissas, exponents = numbers
+    other_mantissas, other_exponents = others
     largest = np.int64(2 * ZERO)
     for index in range(mantissas.shape[0]):
         largest = max(largest, exponents[index] + other_exponents[index])
@@ -86,20 +97,14 @@ def dot(
 
 
 @relaxed
-def add_multiple(
-    mantissas: Floats,
-    exponents: Integers,
-    factor_mantissa: float,
-    factor_exponent: int,
-    other_mantissas: Floats,
-    other_exponents: Integers,
-) -> None:
-    """numbers += factor * other numbers, in place; the mantissas are not normalised."""
+def add_multiple(numbers: Numbers, factor: Number, others: Numbers) -> None:
+    """numbers += factor * others, in place; the mantissas are not normalised."""
+    mantissas, exponents = numbers
+    other_mantissas, other_exponents = others
     for index in range(mantissas.shape[0]):
         old = exponents[index]
-        new = factor_exponent + other_exponents[index]
+        new = factor[1] + other_exponents[index]
         largest = max(old, new)
-        mantissas[index] = mantissas[index] * power(
-            old - largest
-        ) + factor_mantissa * other_mantissas[index] * power(new - largest)
+        added = factor[0] * other_mantissas[index] * power(new - largest)
+        mantissas[index] = mantissas[index] * power(old - largest) + added
         exponents[index] = largest

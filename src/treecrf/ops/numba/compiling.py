@@ -12,8 +12,6 @@ import numba
 
 from treecrf.ops.numba.disk import keep_on_disk
 
-__all__ = ["compiled", "inlined", "kernel", "relaxed", "sources"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 # No checks: a division by zero has the result of NumPy.
@@ -28,28 +26,25 @@ def kernel(function: Function) -> Function:
     # Numba names the file on disk after the function, and looks for changes in its module only: the
     # digest covers the modules that the function calls.
     function.__qualname__ += f"_{_digest(Path(inspect.getfile(function)))}"
-    jitted: Function = numba.njit(**_OPTIONS)(function)
+    jitted = compiled(function)
     keep_on_disk(jitted)
     return jitted
 
 
-def compiled(function: Function) -> Function:
-    """Compile a function together with the kernels that call it."""
-    jitted: Function = numba.njit(**_OPTIONS)(function)
-    return jitted
+def _compiling(**options: Any) -> Callable[[Function], Function]:
+    def compile_(function: Function) -> Function:
+        jitted: Function = numba.njit(**_OPTIONS, **options)(function)
+        return jitted
+
+    return compile_
 
 
-def relaxed(function: Function) -> Function:
-    """Compile like `compiled`; sums may be reordered, for vector instructions."""
-    # Not all of fast mathematics: infinities keep their meaning.
-    jitted: Function = numba.njit(fastmath={"reassoc", "contract", "nsz"}, **_OPTIONS)(function)
-    return jitted
-
-
-def inlined(function: Function) -> Function:
-    """Compile like `compiled`, but inlined into the loops of its callers."""
-    jitted: Function = numba.njit(inline="always", **_OPTIONS)(function)
-    return jitted
+compiled = _compiling()
+"""Compile a function together with the kernels that call it."""
+relaxed = _compiling(fastmath={"reassoc", "contract", "nsz"})
+"""Compile like `compiled`; sums may be reordered, but infinities keep their meaning."""
+inlined = _compiling(inline="always")
+"""Compile like `compiled`, but inlined into the loops of its callers."""
 
 
 @cache

@@ -16,8 +16,6 @@ from numba.core.caching import (
     UserWideCacheLocator,
 )
 
-__all__ = ["keep_on_disk"]
-
 _log = logging.getLogger("treecrf")
 _told = False
 

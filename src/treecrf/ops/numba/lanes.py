@@ -72,13 +72,8 @@ def operation(result: types.Type, *parameters: types.Type | None) -> Callable[[A
     def decorate(emit: Callable[..., ir.Value]) -> Any:
         def typing(context: Any, *arguments: types.Type) -> Any:
             def lower(context: Any, builder: Any, signature: Any, values: Any) -> ir.Value:
-                plain = [
-                    memory(context, builder, kind, value)
-                    if isinstance(kind, types.Array)
-                    else value
-                    for kind, value in zip(signature.args, values, strict=True)
-                ]
-                return emit(builder, *plain)
+                kinds = zip(signature.args, values, strict=True)
+                return emit(builder, *(memory(context, builder, *pair) for pair in kinds))
 
             pairs = zip(parameters, arguments, strict=True)
             return result(*(own if own is not None else given for own, given in pairs)), lower
@@ -92,8 +87,10 @@ def operation(result: types.Type, *parameters: types.Type | None) -> Callable[[A
     return decorate
 
 
-def memory(context: Any, builder: Any, kind: types.Array, value: ir.Value) -> Memory:
-    """Elements of an array (for emitters)."""
+def memory(context: Any, builder: Any, kind: types.Type, value: ir.Value) -> Memory | ir.Value:
+    """Elements of an array (for emitters); any other value as it is."""
+    if not isinstance(kind, types.Array):
+        return value
     # llvmlite will have opaque pointers only; Numba's arrays still hold typed ones, which a cast
     # leaves as they are because it takes them for equal; a struct makes them opaque.
     holder = ir.Constant(ir.LiteralStructType([ir.PointerType()]), ir.Undefined)
@@ -102,14 +99,9 @@ def memory(context: Any, builder: Any, kind: types.Array, value: ir.Value) -> Me
     return Memory(start, context.get_data_type(kind.dtype))
 
 
-def constant(value: float) -> ir.Constant:
-    """Vector with the same float64 in every lane (for emitters)."""
-    return ir.Constant(DOUBLES, [value] * LANES)
-
-
-def integer_constant(value: int) -> ir.Constant:
-    """Vector with the same int64 in every lane (for emitters)."""
-    return ir.Constant(INTEGERS, [value] * LANES)
+def constant(value: float, kind: ir.VectorType = DOUBLES) -> ir.Constant:
+    """Vector with the same number in every lane (for emitters)."""
+    return ir.Constant(kind, [value] * LANES)
 
 
 def broadcast(builder: Any, value: ir.Value) -> ir.Value:
@@ -119,10 +111,7 @@ def broadcast(builder: Any, value: ir.Value) -> ir.Value:
     return builder.shuffle_vector(vector, vector, indices)
 
 
-@operation(doubles, types.float64)
-def splat(builder: Any, value: ir.Value) -> ir.Value:
-    """Vector with the same number in every lane."""
-    return broadcast(builder, value)
+splat = operation(doubles, types.float64)(broadcast)
 
 
 @operation(doubles, doubles, doubles)

@@ -21,20 +21,6 @@ from treecrf.ops.numba.lanes import (
     store,
 )
 
-__all__ = [
-    "CELL",
-    "choose",
-    "choose_with_scores",
-    "exists",
-    "one",
-    "put",
-    "sum_of_products",
-    "sum_with_scores",
-    "times",
-    "weight",
-    "zero_unless_equal",
-]
-
 CELL = LANES  # floats in one cell of a chart
 
 put = store

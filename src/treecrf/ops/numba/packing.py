@@ -11,17 +11,12 @@ from treecrf.ops.numba.compiling import compiled
 from treecrf.ops.numba.lanes import LANES, Floats, Integers, Vector, load, load_offsets, scatter
 from treecrf.ops.numba.threads import run_in_threads
 
-__all__ = [
-    "Groups",
-    "PackedBatch",
-    "lane_lengths",
-    "lane_offsets",
-    "most_words",
-    "uniform_numbers",
-    "write_marginals",
-]
-
 Groups = npt.NDArray[np.int64]  # [group, lane]: which sentence of the batch
+Siblings = Floats | None
+"""Flat scores or marginals `[batch * dependent * head * sibling]`; None in the first order."""
+
+Batch = tuple[Floats, Integers, int, bool]
+"""Flat arc scores `[batch * dependent * head]`, lengths, tokens, whether there are many roots."""
 
 
 class PackedBatch:
@@ -31,17 +26,18 @@ class PackedBatch:
     them to the same place.
     """
 
-    def __init__(self, arc_scores: Tensor, lengths: Tensor) -> None:
+    def __init__(self, scores: tuple[Tensor, ...], lengths: Tensor, *, multiroot: bool) -> None:
         # NumPy converts: torch's threads would spin on the cores that the kernels are about to use.
-        scores = arc_scores.detach().numpy()
-        self.dtype = scores.dtype
-        self.sentences, self.tokens = arc_scores.shape[:2]
+        arcs, *siblings = (part.detach().numpy() for part in scores)
+        self.dtype = arcs.dtype
+        self.sentences, self.tokens = arcs.shape[:2]
         self.lengths: Integers = np.ascontiguousarray(lengths.numpy(), dtype=np.int64)
         order = np.argsort(-self.lengths, kind="stable")
         order = np.append(order, np.repeat(order[-1:], -len(order) % LANES))
         self.groups: Groups = order.reshape(-1, LANES)
-        # [batch * dependent * head]; always float64, so that kernels are compiled once.
-        self.arc_scores = scores.astype(np.float64, copy=False).reshape(-1)
+        flat = arcs.astype(np.float64, copy=False).reshape(-1)  # one type: kernels compile once
+        self.scores: Batch = flat, self.lengths, self.tokens, multiroot
+        self.siblings: Siblings = siblings[0].reshape(-1) if siblings else None
 
     def run(self, kernel: Callable[[Groups], None], cost: float) -> None:
         """Call the kernel on parts of the groups, in threads where that pays.
@@ -53,19 +49,11 @@ class PackedBatch:
 
     def run_single(self, kernel: Callable[[Integers], None], cost: float) -> None:
         """Call like `run` a kernel that takes sentences one by one."""
-        costs = cost * (self.lengths + 1.0) ** 3
-        run_in_threads(kernel, costs.tolist())
+        run_in_threads(kernel, (cost * (self.lengths + 1.0) ** 3).tolist())
 
     def tensor(self, values: Floats) -> Tensor:
         """Convert a result to a tensor in the dtype of the scores."""
         return torch.from_numpy(values.astype(self.dtype, copy=False))
-
-
-def uniform_numbers(shape: tuple[int, ...], generator: torch.Generator | None) -> Floats:
-    """Random numbers in [0, 1) that depend only on the shape and the generator."""
-    device = generator.device if generator is not None else "cpu"
-    numbers = torch.rand(shape, dtype=torch.float64, generator=generator, device=device)
-    return numbers.cpu().numpy()
 
 
 @compiled

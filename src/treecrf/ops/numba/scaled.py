@@ -21,11 +21,8 @@ from treecrf.ops.numba.lanes import (
     Vector,
     constant,
     doubles,
-    integer_constant,
     load,
     operation,
-    select_equal,
-    splat,
     store,
 )
 
@@ -63,7 +60,7 @@ def pow2(builder: Any, x: ir.Value) -> ir.Value:
     """2**x of integers below 1024; 0 from -1023 downwards, and of `-ZERO_EXPONENT`."""
     flat = builder.select(builder.fcmp_ordered(">", x, constant(-BIAS)), x, constant(-BIAS))
     shifted = builder.fadd(flat, constant(INTEGER_MAGIC + BIAS))
-    bits = builder.shl(builder.bitcast(shifted, INTEGERS), integer_constant(MANTISSA_BITS))
+    bits = builder.shl(builder.bitcast(shifted, INTEGERS), constant(MANTISSA_BITS, INTEGERS))
     return builder.bitcast(bits, DOUBLES)
 
 
@@ -71,8 +68,8 @@ def pow2(builder: Any, x: ir.Value) -> ir.Value:
 def fraction(builder: Any, x: ir.Value) -> ir.Value:
     """Mantissa of x, in [1, 2); 0 of 0."""
     bits = builder.bitcast(x, INTEGERS)
-    bits = builder.and_(bits, integer_constant((1 << MANTISSA_BITS) - 1))
-    bits = builder.or_(bits, integer_constant(BIAS << MANTISSA_BITS))
+    bits = builder.and_(bits, constant((1 << MANTISSA_BITS) - 1, INTEGERS))
+    bits = builder.or_(bits, constant(BIAS << MANTISSA_BITS, INTEGERS))
     positive = builder.fcmp_ordered(">", x, constant(0.0))
     return builder.select(positive, builder.bitcast(bits, DOUBLES), constant(0.0))
 
@@ -80,9 +77,9 @@ def fraction(builder: Any, x: ir.Value) -> ir.Value:
 @operation(doubles, doubles, doubles)
 def shifted_exponent(builder: Any, x: ir.Value, exponent: ir.Value) -> ir.Value:
     """Exponent of x * 2**exponent."""
-    bits = builder.lshr(builder.bitcast(x, INTEGERS), integer_constant(MANTISSA_BITS))
+    bits = builder.lshr(builder.bitcast(x, INTEGERS), constant(MANTISSA_BITS, INTEGERS))
     # The bits of 2.0**52: the or makes the float64 2**52 + biased exponent.
-    bits = builder.or_(bits, integer_constant((BIAS + MANTISSA_BITS) << MANTISSA_BITS))
+    bits = builder.or_(bits, constant((BIAS + MANTISSA_BITS) << MANTISSA_BITS, INTEGERS))
     own = builder.fsub(builder.bitcast(bits, DOUBLES), constant(2.0**MANTISSA_BITS + BIAS))
     positive = builder.fcmp_ordered(">", x, constant(0.0))
     return builder.select(positive, builder.fadd(own, exponent), constant(ZERO_EXPONENT))
@@ -146,23 +143,3 @@ def exponent(chart: Floats, cell: int) -> Vector:
 def put(chart: Floats, cell: int, value: Scaled) -> None:
     store(chart, 2 * cell, value[0])
     store(chart, 2 * cell + 1, value[1])
-
-
-@compiled
-def one() -> Scaled:
-    return splat(1.0), splat(0.0)
-
-
-@compiled
-def zero_unless_equal(keys: Vector, key: int, value: Scaled) -> Scaled:
-    """Keep the value in the lanes whose key is `key`; zero in the rest."""
-    return (
-        select_equal(keys, key, value[0], splat(0.0)),
-        select_equal(keys, key, value[1], splat(ZERO_EXPONENT)),
-    )
-
-
-@compiled
-def times(first: Scaled, second: Scaled) -> Scaled:
-    """Product, its mantissa not normalised."""
-    return first[0] * second[0], first[1] + second[1]

@@ -20,46 +20,47 @@ from treecrf.ops.numba.lanes import (
     load,
     maximum,
     scatter,
+    select_equal,
     splat,
     store,
 )
 from treecrf.ops.numba.scaled import (
     CELL,
+    ZERO_EXPONENT,
     Scaled,
     exponent,
     exponential,
     mantissa,
     normalised,
-    one,
     pow2,
     put,
-    times,
-    zero_unless_equal,
 )
-
-__all__ = [
-    "CELL",
-    "choose",
-    "choose_with_scores",
-    "exists",
-    "has_flow",
-    "log_value",
-    "one",
-    "put",
-    "spread",
-    "spread_with_scores",
-    "sum_of_products",
-    "sum_with_scores",
-    "times",
-    "weight",
-    "zero_unless_equal",
-]
 
 LOG2 = math.log(2.0)
 # Smaller probabilities count as zero; their products would lose digits.
 NEGLIGIBLE = 1e-300
 
 weight = exponential
+
+
+@compiled
+def one() -> Scaled:
+    return splat(1.0), splat(0.0)
+
+
+@compiled
+def zero_unless_equal(keys: Vector, key: int, value: Scaled) -> Scaled:
+    """Keep the value in the lanes whose key is `key`; zero in the rest."""
+    return (
+        select_equal(keys, key, value[0], splat(0.0)),
+        select_equal(keys, key, value[1], splat(ZERO_EXPONENT)),
+    )
+
+
+@compiled
+def times(first: Scaled, second: Scaled) -> Scaled:
+    """Product, its mantissa not normalised."""
+    return first[0] * second[0], first[1] + second[1]
 
 
 @compiled
@@ -130,10 +131,7 @@ def add(flows: Floats, cell: int, flow: Vector) -> None:
 def spread(
     flow: Vector, chart: Floats, cell: int, left: FlowRow, right: FlowRow, count: int
 ) -> None:
-    """Pass the probability of a `sum_of_products` on to the cells of its terms.
-
-    Each term gets its part of the sum itself, so that nothing is lost however peaked the sum is.
-    """
+    """Pass the probability of a `sum_of_products` on to its terms, each by its part of the sum."""
     A, to_A, a = left
     B, to_B, b = right
     part, unit = share(flow, chart, cell), exponent(chart, cell)
@@ -153,10 +151,7 @@ def spread_with_scores(
     count: int,
     marginals: Floats,
 ) -> None:
-    """Pass the probability of a `sum_with_scores` on to the cells of its terms.
-
-    `marginals`, unless empty, get the probabilities of the scores.
-    """
+    """Pass the probability of a `sum_with_scores` on, and to `marginals` unless empty."""
     C, to_C, c = rows[0]
     A, to_A, a = rows[1]
     B, to_B, b = rows[2]

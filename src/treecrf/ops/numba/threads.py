@@ -4,13 +4,11 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 import numpy.typing as npt
 import torch
-
-__all__ = ["balanced_split", "run_in_threads"]
 
 Indices = npt.NDArray[np.int64]
 Task = Callable[[Indices], None]
@@ -28,11 +26,10 @@ _lock = threading.Lock()
 def run_in_threads(task: Task, costs: Sequence[float]) -> None:
     """Call `task` on disjoint index arrays that together cover `range(len(costs))`.
 
-    `costs[index]` is the expected time of one index in about nanoseconds; only ratios and the
-    rough size matter. At most `torch.get_num_threads()` calls run at once, one of them in the
-    calling thread, so the task should release the GIL in compiled code. Returns when every call
-    has ended, and raises the first exception of any of them. May be called from many threads at
-    once, from tasks, and after a fork.
+    `costs[index]` is the expected time of one index in about nanoseconds. At most
+    `torch.get_num_threads()` calls run at once, one of them in the calling thread. Returns when
+    every call has ended, or raises the exception of one. May be called from many threads at once,
+    from tasks, and after a fork.
     """
     total = sum(costs)
     threads = min(torch.get_num_threads(), len(costs)) if total > INLINE_COST else 1
@@ -41,19 +38,35 @@ def run_in_threads(task: Task, costs: Sequence[float]) -> None:
             task(np.arange(len(costs), dtype=np.int64))
         return
     pieces = max(threads, min(threads * PIECES_PER_THREAD, int(total / PIECE_COST)))
-    job = _Job(task, balanced_split(costs, pieces))
+    left = deque(balanced_split(costs, pieces))
+
+    def work() -> None:
+        """Take pieces until none is left; an error stops all threads after their piece."""
+        while left:
+            try:
+                piece = left.popleft()
+            except IndexError:  # another thread took the last one
+                return
+            try:
+                task(piece)
+            except BaseException:
+                left.clear()
+                raise
+
     pool = _shared_pool()
-    for _ in range(threads - 1):
-        pool.submit(job.work)
-    job.work()
-    job.finish()
+    futures = [pool.submit(work) for _ in range(threads - 1)]
+    try:
+        work()
+    finally:
+        # Only threads that have begun are waited for: a busy pool cannot stop a call.
+        begun = [future for future in futures if not future.cancel()]
+        wait(begun)
+    for future in begun:
+        future.result()
 
 
 def balanced_split(costs: Sequence[float], parts: int) -> list[Indices]:
-    """Split `range(len(costs))` into at most `parts` parts of similar total cost, none empty.
-
-    The most expensive indices are placed first, each in the cheapest part so far.
-    """
+    """Split `range(len(costs))` into at most `parts` parts of similar cost, the costliest first."""
     members: list[list[int]] = [[] for _ in range(min(parts, len(costs)))]
     totals = [0.0] * len(members)
     for index in sorted(range(len(costs)), key=lambda index: -costs[index]):
@@ -61,53 +74,6 @@ def balanced_split(costs: Sequence[float], parts: int) -> list[Indices]:
         members[part].append(index)
         totals[part] += costs[index]
     return [np.array(part, dtype=np.int64) for part in members if part]
-
-
-class _Job:
-    """Pieces of one call, which the caller and the threads of the pool take one by one.
-
-    The caller never waits for a thread of the pool to begin, only for one to end its piece: a busy
-    pool or a busy machine makes a call slow, but cannot stop it.
-    """
-
-    def __init__(self, task: Task, pieces: list[Indices]) -> None:
-        self.task = task
-        self.pieces = deque(pieces)
-        self.running = 0
-        self.error: BaseException | None = None
-        self.changed = threading.Condition()
-
-    def work(self) -> None:
-        """Work on pieces until none is left."""
-        while (piece := self._take()) is not None:
-            try:
-                self.task(piece)
-            except BaseException as error:
-                self._end(error)
-            else:
-                self._end(None)
-
-    def finish(self) -> None:
-        """Wait for the pieces of other threads; raise the first error of any."""
-        with self.changed:
-            self.changed.wait_for(lambda: self.running == 0)
-        if self.error is not None:
-            raise self.error
-
-    def _take(self) -> Indices | None:
-        with self.changed:
-            if not self.pieces:
-                return None
-            self.running += 1
-            return self.pieces.popleft()
-
-    def _end(self, error: BaseException | None) -> None:
-        with self.changed:
-            self.running -= 1
-            if error is not None:
-                self.error = self.error or error
-                self.pieces.clear()
-            self.changed.notify_all()
 
 
 def _shared_pool() -> ThreadPoolExecutor:

@@ -21,8 +21,6 @@ from treecrf.ops.constants import LOG2_E, NEGATIVE_INFINITY
 from treecrf.ops.projective.siblings import adjacent_siblings
 from treecrf.ops.projective.trilinear import SiblingScores
 
-__all__ = ["argmax", "marginals", "score"]
-
 LOWEST = torch.finfo(torch.float64).min  # -inf less this is -inf, and not NaN
 
 Sum = Callable[[Tensor], Tensor]
@@ -30,10 +28,7 @@ Sum = Callable[[Tensor], Tensor]
 
 
 class Charts(NamedTuple):
-    """Cells `[N, N]`: log-weights, or flows, the probabilities that cells are used.
-
-    Log-weights are float64: in float32 those of a long span would have few digits.
-    """
+    """Cells `[N, N]`: log-weights in float64, or flows, the probabilities that cells are used."""
 
     C: Tensor
     Ct: Tensor

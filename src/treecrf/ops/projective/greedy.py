@@ -6,8 +6,6 @@ import numpy.typing as npt
 from treecrf.ops.numba.compiling import compiled, kernel
 from treecrf.ops.numba.lanes import Floats, Integers
 
-__all__ = ["greedy_heads"]
-
 
 @kernel
 def greedy_heads(

@@ -31,22 +31,23 @@ from treecrf.ops.numba.lanes import (
     store,
 )
 from treecrf.ops.numba.packing import (
+    Batch,
     Groups,
+    Siblings,
     lane_lengths,
     lane_offsets,
     most_words,
     write_marginals,
 )
-from treecrf.ops.numba.sums import CELL, exists, has_flow, log_value, spread, spread_with_scores
-
-__all__ = ["Charts", "inside", "inside_best", "inside_outside", "new_charts", "siblings_between"]
+from treecrf.ops.numba.scaled import CELL
+from treecrf.ops.numba.sums import exists, has_flow, log_value, spread, spread_with_scores
 
 Charts = tuple[Floats, Floats, Floats, Floats, Floats]  # C, Ct, I, P, S
 Flows = tuple[Floats, Floats, Floats, Floats]  # C, Ct, I, S: the probability that a cell is used
 
 
 @compiled
-def new_charts(n: int, cell: int, sibling_scores: Floats | None) -> Charts:
+def new_charts(n: int, cell: int, sibling_scores: Siblings) -> Charts:
     """Allocate charts for n words with `cell` floats in a cell."""
     size = (n + 1) ** 2 * cell
     S = np.empty(size)
@@ -55,7 +56,7 @@ def new_charts(n: int, cell: int, sibling_scores: Floats | None) -> Charts:
 
 
 @compiled
-def new_flows(n: int, sibling_scores: Floats | None) -> Flows:
+def new_flows(n: int, sibling_scores: Siblings) -> Flows:
     """Allocate flows for n words; where P is S, flows into I are flows into S."""
     size = (n + 1) ** 2 * LANES
     to_I = np.empty(size)
@@ -67,16 +68,9 @@ def _inside_by(algebra: ModuleType) -> Any:
     """Make the inside pass for the sums and products of a module, `sums` or `maxima`."""
 
     @compiled
-    def inside(
-        arc_scores: Floats,
-        sibling_scores: Floats | None,
-        lengths: Integers,
-        members: Integers,
-        tokens: int,
-        multiroot: bool,
-        charts: Charts,
-    ) -> None:
+    def inside(batch: Batch, sibling_scores: Siblings, members: Integers, charts: Charts) -> None:
         """Fill the charts of one group; the value of a sentence is `C[0, length]` in its lane."""
+        arc_scores, lengths, tokens, multiroot = batch
         C, Ct, I, P, S = charts
         arcs = lane_offsets(members, tokens**2)
         siblings = lane_offsets(members, tokens**3)
@@ -133,6 +127,21 @@ inside, inside_best = _inside_by(sums), _inside_by(maxima)
 
 
 @compiled
+def push(spans: Integers, depth: int, head: int, end: int, complete: int, rank: int = 0) -> int:
+    """Put a span onto a stack `[field, depth]`; returns the new depth."""
+    spans[0, depth], spans[1, depth], spans[2, depth], spans[3, depth] = head, end, complete, rank
+    return depth + 1
+
+
+@compiled
+def sentence_part(sibling_scores: Siblings, sentence: int, tokens: int) -> Siblings:
+    """Sibling scores of one sentence."""
+    if sibling_scores is None:
+        return None
+    return sibling_scores[sentence * tokens**3 : (sentence + 1) * tokens**3]
+
+
+@compiled
 def siblings_between(i: int, j: int, multiroot: bool) -> int:
     """Number of possible siblings between i and j; none under a root symbol with one child."""
     return 0 if i == 0 and not multiroot else j - i - 1
@@ -149,16 +158,15 @@ def prefetch_siblings(sibling_scores: Floats, offsets: Vector, tokens: int, i: i
 
 @compiled
 def outside(
-    sibling_scores: Floats | None,
-    lengths: Integers,
+    batch: Batch,
+    sibling_scores: Siblings,
     members: Integers,
-    tokens: int,
-    multiroot: bool,
     charts: Charts,
     flows: Flows,
-    sibling_marginals: Floats | None,
+    sibling_marginals: Siblings,
 ) -> None:
     """Pass the probability 1 of each whole sentence down to all cells of one group."""
+    _, lengths, tokens, multiroot = batch
     C, Ct, I, P, S = charts
     to_C, to_Ct, to_I, to_S = flows
     siblings = lane_offsets(members, tokens**3)
@@ -198,38 +206,24 @@ def outside(
 
 @kernel
 def inside_outside(
-    arc_scores: Floats,
-    sibling_scores: Floats | None,
-    lengths: Integers,
+    batch: Batch,
+    sibling_scores: Siblings,
     groups: Groups,
-    tokens: int,
-    multiroot: bool,
     log_partition: Floats,
     marginals: Floats,
-    sibling_marginals: Floats | None,
+    sibling_marginals: Siblings,
 ) -> None:
-    """Fill `log_partition [batch]` and those marginals that are not empty.
-
-    All arrays are flat: `[batch * dependent * head]` and `[batch * dependent * head * sibling]`.
-    """
+    """Fill `log_partition [batch]` and the marginals, flat like the scores, unless empty."""
+    _, lengths, tokens, _ = batch
     most = most_words(lengths, groups)
     charts = new_charts(most, CELL, sibling_scores)
     flows = new_flows(most, sibling_scores)
     for group in range(len(groups)):
         members = groups[group]
-        inside(arc_scores, sibling_scores, lengths, members, tokens, multiroot, charts)
+        inside(batch, sibling_scores, members, charts)
         for lane in range(LANES):
             sentence = members[lane]
             log_partition[sentence] = log_value(charts[0], lengths[sentence], lane)
         if marginals.size > 0:
-            outside(
-                sibling_scores,
-                lengths,
-                members,
-                tokens,
-                multiroot,
-                charts,
-                flows,
-                sibling_marginals,
-            )
+            outside(batch, sibling_scores, members, charts, flows, sibling_marginals)
             write_marginals(lengths[members[0]], members, tokens, flows[2], marginals)

@@ -1,107 +1,80 @@
 """Projective trees in plain torch: the specification of the fast kernels.
 
 The inside pass of Eisner's algorithm, batched over sentences and positions as in the paper's
-Algorithm 1; everything else is back-propagation through it. With sibling scores the trees are of
-the second order, without them of the first.
+Algorithm 1; everything else is back-propagation through it.
 """
 
 import torch
 from torch import Tensor
 
+from treecrf.ops.backend import Scores
 from treecrf.ops.constants import NEGATIVE_INFINITY
 from treecrf.ops.projective.siblings import usable_siblings
 from treecrf.ops.reference import backpropagation
 from treecrf.ops.reference.backpropagation import Inside, plain
-from treecrf.ops.reference.semiring import KBestSemiring, LogSemiring, SamplingSemiring, Semiring
+from treecrf.ops.reference.semiring import KBestSemiring, SamplingSemiring, Semiring
 
 
-def log_partition(
-    arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor | None = None, *, multiroot: bool
-) -> Tensor:
+def log_partition(scores: Scores, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`; differentiable twice."""
-    value = inside(arc_scores, sibling_scores, lengths, multiroot, LogSemiring()).squeeze(-1)
+    value = inside(scores, lengths, multiroot, Semiring()).squeeze(-1)
     # A gradient of 0 even if no sentence has words.
-    value = value + arc_scores[:, 0, :0].sum(-1)
-    return value if sibling_scores is None else value + sibling_scores[:, 0, 0, :0].sum(-1)
+    for part in scores:
+        value = value + part.flatten(1)[:, :0].sum(-1)
+    return value
 
 
-def marginals(
-    arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor | None = None, *, multiroot: bool
-) -> tuple[Tensor, Tensor]:
+def marginals(scores: Scores, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
-    return backpropagation.marginals(  # type: ignore[return-value]
-        _inside_of(sibling_scores, lengths, multiroot, LogSemiring()), (arc_scores,)
-    )
+    inside = _inside_of(scores, lengths, multiroot, Semiring())
+    return backpropagation.marginals(inside, scores[:1])  # type: ignore[return-value]
 
 
 def sibling_marginals(
-    arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor, *, multiroot: bool
+    scores: Scores, lengths: Tensor, *, multiroot: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """log Z, arc marginals, and sibling marginals `[batch, dependent, head, sibling]`."""
-    return backpropagation.marginals(  # type: ignore[return-value]
-        lambda arcs, siblings: inside(arcs, siblings, plain(lengths), multiroot, LogSemiring()),
-        (arc_scores, sibling_scores),
-    )
+    inside = _inside_of(scores, lengths, multiroot, Semiring())
+    return backpropagation.marginals(inside, scores)  # type: ignore[return-value]
 
 
-def argmax(
-    arc_scores: Tensor, lengths: Tensor, sibling_scores: Tensor | None = None, *, multiroot: bool
-) -> Tensor:
+def argmax(scores: Scores, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Heads `[batch, N]` of the best tree."""
-    return topk(arc_scores, lengths, 1, sibling_scores, multiroot=multiroot).squeeze(1)
+    return topk(scores, lengths, 1, multiroot=multiroot).squeeze(1)
 
 
-def topk(
-    arc_scores: Tensor,
-    lengths: Tensor,
-    k: int,
-    sibling_scores: Tensor | None = None,
-    *,
-    multiroot: bool,
-) -> Tensor:
+def topk(scores: Scores, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first."""
-    return backpropagation.best_heads(
-        _inside_of(sibling_scores, lengths, multiroot, KBestSemiring(k)), (arc_scores,)
-    )
+    inside = _inside_of(scores, lengths, multiroot, KBestSemiring(k))
+    return backpropagation.best_heads(inside, scores[:1])
 
 
 def sample(
-    arc_scores: Tensor,
-    lengths: Tensor,
-    k: int,
-    sibling_scores: Tensor | None = None,
-    *,
-    multiroot: bool,
-    generator: torch.Generator | None,
+    scores: Scores, lengths: Tensor, k: int, *, multiroot: bool, generator: torch.Generator | None
 ) -> Tensor:
     """Heads `[k, batch, N]` of k trees drawn from the distribution."""
-    return backpropagation.drawn_heads(
-        _inside_of(sibling_scores, lengths, multiroot, SamplingSemiring(generator)),
-        (arc_scores,),
-        draws=k,
-    )
+    inside = _inside_of(scores, lengths, multiroot, SamplingSemiring(generator))
+    return backpropagation.drawn_heads(inside, scores[:1], draws=k)
 
 
-def _inside_of(
-    sibling_scores: Tensor | None, lengths: Tensor, multiroot: bool, semiring: Semiring
-) -> Inside:
-    """Inside pass as a function of the arc scores alone."""
-    return lambda arcs: inside(arcs, plain(sibling_scores), plain(lengths), multiroot, semiring)
+def _inside_of(scores: Scores, lengths: Tensor, multiroot: bool, semiring: Semiring) -> Inside:
+    """Inside pass as a function of the first scores; the rest is not differentiated."""
+
+    def compute(*given: Tensor) -> Tensor:
+        others = (plain(part) for part in scores[len(given) :])
+        return inside((*given, *others), plain(lengths), multiroot, semiring)
+
+    return compute
 
 
-def inside(
-    arc_scores: Tensor,
-    sibling_scores: Tensor | None,
-    lengths: Tensor,
-    multiroot: bool,
-    semiring: Semiring,
-) -> Tensor:
+def inside(scores: Scores, lengths: Tensor, multiroot: bool, semiring: Semiring) -> Tensor:
     """Value of all trees of each sentence, `[batch, size]`.
 
     I, S and C are the paper's incomplete, sibling and complete spans. A chart is indexed
     `[batch, end, width]`: `_head` charts by the end where the head is, `_tail` charts by the other;
     S charts by their left and by their right end.
     """
+    arc_scores, sibling_scores = scores[0], scores[1] if len(scores) > 1 else None
     batch, tokens, _ = arc_scores.shape
 
     def empty() -> Tensor:

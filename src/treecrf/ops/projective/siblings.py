@@ -3,8 +3,6 @@
 import torch
 from torch import Tensor
 
-__all__ = ["adjacent_siblings", "usable_siblings"]
-
 
 def usable_siblings(arc_scores: Tensor, *, multiroot: bool) -> Tensor:
     """Cells `[batch, dependent, head, sibling]` that some tree could use, by masked arc scores.

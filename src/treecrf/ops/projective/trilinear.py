@@ -3,8 +3,6 @@
 import torch
 from torch import Tensor
 
-__all__ = ["SiblingScores"]
-
 MOST_BYTES = 2**29  # of the scores of one block
 MOST_WIDTHS = 64  # more would not make the matrix products much faster
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import overload
 
 import torch
 from torch import Tensor
@@ -48,13 +47,9 @@ def drawn_heads(inside: Inside, scores: tuple[Tensor, ...], *, draws: int) -> Te
     return torch.where(exists, torch.stack(trees), -1)
 
 
-@overload
-def plain(tensor: Tensor) -> Tensor: ...
-@overload
-def plain(tensor: Tensor | None) -> Tensor | None: ...
-def plain(tensor: Tensor | None) -> Tensor | None:
+def plain(tensor: Tensor) -> Tensor:
     """Clone a tensor made in inference mode, which a graph could not keep."""
-    return tensor if tensor is None or not tensor.is_inference() else tensor.clone()
+    return tensor.clone() if tensor.is_inference() else tensor
 
 
 def _leaves(scores: tuple[Tensor, ...]) -> tuple[Tensor, ...]:

@@ -4,24 +4,10 @@ A cell is a tensor whose last axis holds its values: one value, or the k best. P
 scores throughout.
 """
 
-from typing import Protocol
-
 import torch
 from torch import Tensor
 
 from treecrf.ops.constants import NEGATIVE_INFINITY
-
-
-class Semiring(Protocol):
-    """Product and sum of cells; `size` is the number of values of a cell."""
-
-    size: int
-
-    def times(self, left: Tensor, right: Tensor) -> Tensor:
-        """Combine all values of two cells `[..., size]` to `[..., pairs]`."""
-
-    def plus(self, terms: Tensor) -> Tensor:
-        """Sum over the terms `[..., term, pairs]` to `[..., size]`."""
 
 
 def log_sum_exp(values: Tensor, dim: int) -> Tensor:
@@ -34,19 +20,22 @@ def log_sum_exp(values: Tensor, dim: int) -> Tensor:
     return torch.where(exists, log_total, NEGATIVE_INFINITY)
 
 
-class LogSemiring:
-    """Sum over all trees: the inside value of the root is log Z."""
+class Semiring:
+    """Log semiring, the sum over all trees: the inside value of the root is log Z."""
 
     size = 1
+    """Number of values of a cell."""
 
     def times(self, left: Tensor, right: Tensor) -> Tensor:
+        """Combine all values of two cells `[..., size]` to `[..., pairs]`."""
         return left + right
 
     def plus(self, terms: Tensor) -> Tensor:
+        """Sum over the terms `[..., term, pairs]` to `[..., size]`."""
         return log_sum_exp(terms, dim=-2)
 
 
-class KBestSemiring:
+class KBestSemiring(Semiring):
     """The k best values; the gradient of each marks the arcs of its tree."""
 
     def __init__(self, size: int) -> None:
@@ -67,7 +56,7 @@ class KBestSemiring:
         return candidates.topk(self.size, dim=-1).values
 
 
-class SamplingSemiring(LogSemiring):
+class SamplingSemiring(Semiring):
     """The log semiring; each backward pass draws one tree."""
 
     def __init__(self, generator: torch.Generator | None) -> None:

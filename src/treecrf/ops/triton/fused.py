@@ -5,12 +5,14 @@ and few, a team of them. At each span width the programs of a team share out the
 barrier stands between widths. A tile is `[position, split]`, the splits being contiguous in memory.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import torch
 import triton
 import triton.language as tl
 
+from treecrf.ops.backend import Family, Scores, host_module
 from treecrf.ops.triton.shapes import WorkShape
 
 INTERPRETED: bool = triton.knobs.runtime.interpret
@@ -20,22 +22,19 @@ INTERPRETED: bool = triton.knobs.runtime.interpret
 SIZES = ["tokens", "first_width", "last_width", "team"]
 
 
-def barrier_counters(lengths: torch.Tensor, shape: WorkShape) -> torch.Tensor:
-    """A counter a sentence for `next_width`, which a program that is alone does not use."""
-    return torch.zeros_like(lengths, dtype=torch.int32) if shape.team > 1 else lengths
+def barrier_counters(like: torch.Tensor, count: int, team: int) -> torch.Tensor:
+    """Counters of zero for barriers; a program that is alone does not use them."""
+    return like.new_zeros(count, dtype=torch.int32) if team > 1 else like
 
 
-def launches(batch: int, tokens: int, shape: WorkShape) -> list[tuple[int, int]]:
-    """The first and last span width of each launch: one launch for all, but in the interpreter.
+def launches(rounds: int, team: int) -> list[tuple[int, int]]:
+    """First and last round, a span width or a step, of each launch: one, but in the interpreter.
 
-    It runs the programs of a launch one after the other, so that a team cannot wait for its members
-    there; a launch a width stands in for the barrier.
+    It runs programs one after the other, so there each round is a launch instead of a barrier.
     """
-    if batch == 0 or tokens < 2:
-        return []
-    if INTERPRETED and shape.team > 1:
-        return [(width, width) for width in range(tokens)]
-    return [(0, tokens - 1)]
+    if INTERPRETED and team > 1:
+        return [(number, number) for number in range(rounds)]
+    return [(0, rounds - 1)] if rounds else []
 
 
 def team_options(team: int) -> dict[str, Any]:
@@ -61,6 +60,18 @@ def options(shape: WorkShape) -> dict[str, Any]:
 def backtrack_block(tokens: int) -> int:
     """How many positions back-tracking looks at together."""
     return min(max(triton.next_power_of_2(tokens), 32), 512)
+
+
+def on_host(family: Family, operation: str) -> Callable[..., torch.Tensor]:
+    """Make an operation that copies its tensors to the host, and the heads it finds there back."""
+
+    def compute(scores: Scores, *arguments: Any, **options: Any) -> torch.Tensor:
+        on_cpu = (one.cpu() if isinstance(one, torch.Tensor) else one for one in arguments)
+        host_scores = tuple(part.cpu() for part in scores)
+        found = getattr(host_module(family), operation)(host_scores, *on_cpu, **options)
+        return cast(torch.Tensor, found).to(scores[0].device)
+
+    return compute
 
 
 @triton.jit

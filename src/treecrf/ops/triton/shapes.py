@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 
 import torch
 
-__all__ = ["MOST_WARPS", "WorkShape", "largest_team", "use_shape", "work_shape"]
-
 # Eight warps fit on a multiprocessor whatever their registers.
 MOST_WARPS = 8
 
@@ -39,11 +37,7 @@ def use_shape(shape: WorkShape) -> Iterator[None]:
 def work_shape(
     batch: int, tokens: int, device: torch.device, *, siblings: bool = False
 ) -> WorkShape:
-    """Shape for a batch: small tiles for short sentences, teams of programs for long and few.
-
-    There are few tiles, as a kernel is compiled for each; they were chosen by `make bench-shapes`
-    (see docs/performance.md).
-    """
+    """Shape for a batch, by `make bench-shapes`; few tiles, as a kernel is compiled for each."""
     chosen = _chosen.get()
     if chosen is not None:
         return chosen
