@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treecrf.cli.console import counted, say, track
-from treecrf.cli.options import Device, Host, Model, Port
+from treecrf.cli.options import Device, Host, Model, Port, refuse
 from treecrf.extras import needs_extra
 
 if TYPE_CHECKING:
@@ -76,10 +76,11 @@ def annotate(
 
     Only what is confirmed is written; `treecrf train --train FILE` takes it as it is.
     """
-    if threshold is not None and share is not None:
-        raise typer.BadParameter("--threshold and --share both say which words; give one of them")
-    if share == 0 or threshold == 0:
-        raise typer.BadParameter("that asks about no word at all")
+    both = threshold is not None and share is not None
+    refuse(
+        (both, "--threshold and --share both say which words; give one of them"),
+        (0 in (share, threshold), "that asks about no word at all"),
+    )
     with needs_extra("serve", "annotation"):
         from treecrf.serve.annotate.routes import Annotating, annotate_routes
         from treecrf.serve.app import create_app

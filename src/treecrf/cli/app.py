@@ -6,25 +6,14 @@ import io
 import os
 import sys
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 import treecrf
-from treecrf.cli import (
-    annotate,
-    calibrate,
-    compare,
-    data,
-    doctor,
-    evaluate,
-    export,
-    parse,
-    score,
-    serve,
-    train,
-)
+from treecrf.cli import data
 from treecrf.cli.console import say, visible
 from treecrf.extras import MissingExtraError
 from treecrf.parser.errors import ParserError
@@ -33,6 +22,9 @@ from treecrf.signals import on_end_signals
 from treecrf.treebank.errors import TreebankError
 
 __all__ = ["app", "main"]
+
+# Each is a function in a module of the same name; help lists them in this order.
+_COMMANDS = "parse train evaluate calibrate score compare serve annotate export doctor"
 
 # How often threads of OpenMP look whether the others are done before they sleep; usually that is
 # 300,000 times, in which another process that computes could have had the core.
@@ -82,16 +74,8 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
-app.command()(parse.parse)
-app.command()(train.train)
-app.command()(evaluate.evaluate)
-app.command()(calibrate.calibrate)
-app.command()(score.score)
-app.command()(compare.compare)
-app.command()(serve.serve)
-app.command()(annotate.annotate)
-app.command()(export.export)
-app.command()(doctor.doctor)
+for _name in _COMMANDS.split():
+    app.command()(getattr(import_module(f"treecrf.cli.{_name}"), _name))
 app.add_typer(data.app, name="data")
 
 

@@ -1,6 +1,5 @@
 """`treecrf data`: look at treebanks, check them, change them and make them up."""
 
-import sys
 from collections.abc import Iterable, Iterator
 from itertools import chain, dropwhile, islice
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -12,7 +11,6 @@ from treecrf.cli.options import Columns, Json, Output, write_trees
 
 if TYPE_CHECKING:
     from treecrf.treebank import Sentence
-    from treecrf.treebank.files.conllu import Format
     from treecrf.treebank.statistics import Statistics
 
 __all__ = ["app"]
@@ -124,7 +122,7 @@ def convert(
     """
     from treecrf.treebank import read_conllu
 
-    _write(read_conllu(file, columns=columns), output, format=to)
+    write_trees(read_conllu(file, columns=columns), output, format=to)
 
 
 @app.command()
@@ -147,7 +145,7 @@ def project(file: File, encoding: Encoding = "head+path", output: Output = "-") 
                 left_alone.append(error)
                 yield sentence
 
-    _write(projected(), output)
+    write_trees(projected(), output, format="conllu")
     for error in left_alone:
         say(error, err=True)
     if left_alone:
@@ -160,7 +158,8 @@ def deproject(file: File, encoding: Encoding = "head+path", output: Output = "-"
     from treecrf.treebank import read_conllu
     from treecrf.treebank.pseudoprojective import deproject
 
-    _write((deproject(sentence, encoding=encoding) for sentence in read_conllu(file)), output)
+    sentences = (deproject(sentence, encoding=encoding) for sentence in read_conllu(file))
+    write_trees(sentences, output, format="conllu")
 
 
 @app.command()
@@ -200,7 +199,7 @@ def mask(
     else:
         whole = _not_lifted(sentences, "use --encoding none")
         kept = mask_dependencies(whole, keep, seed=seed, encoding=encoding or "head+path")
-    _write(kept, output)
+    write_trees(kept, output, format="conllu")
     heads, of_heads = _count_heads(kept), _count_heads(sentences)
     say(
         f"kept {sum(heads):,} of {sum(of_heads):,} dependencies "
@@ -229,7 +228,8 @@ def generate(
     """Make up a treebank of English-like sentences, to train and try parsers on."""
     from treecrf.demo import generate_treebank
 
-    _write(generate_treebank(sentences, seed=seed, crossing=crossing), out)
+    made = generate_treebank(sentences, seed=seed, crossing=crossing)
+    write_trees(made, out, format="conllu")
 
 
 @app.command()
@@ -275,11 +275,3 @@ def _not_lifted(sentences: "Iterable[Sentence]", advice: str) -> "Iterator[Sente
         if is_lifted(sentence.deprels):
             raise sentence.error(f"sentence {number}: already lifted; {advice}")
         yield sentence
-
-
-def _write(sentences: "Iterable[Sentence]", output: str, *, format: "Format" = "conllu") -> None:
-    from treecrf.treebank import write_conllu
-
-    if output != "-" or sys.stdout is None or not sys.stdout.isatty():
-        sentences = track(sentences, "sentences")
-    write_conllu(sentences, output, format=format)

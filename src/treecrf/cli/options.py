@@ -17,6 +17,7 @@ from treecrf.treebank.metrics.scores import Subtypes as SubtypesName
 if TYPE_CHECKING:
     from treecrf.parser import Parser
     from treecrf.treebank import Sentence
+    from treecrf.treebank.files.conllu import Format
 
 __all__ = [
     "By",
@@ -37,6 +38,7 @@ __all__ = [
     "Subtypes",
     "default_format",
     "load_parser",
+    "refuse",
     "write_trees",
 ]
 
@@ -114,6 +116,13 @@ Port = Annotated[
 OutputFormat: TypeAlias = Literal["conllu", "json", "tree", "svg"]
 
 
+def refuse(*problems: tuple[object, str]) -> None:
+    """Stop with the first of these problems that is there."""
+    for found, problem in problems:
+        if found:
+            raise typer.BadParameter(problem)
+
+
 def load_parser(
     model: str | None,
     *,
@@ -124,13 +133,11 @@ def load_parser(
 ) -> "Parser":
     """Load the parser of a model folder; torch computes from its weights, onnx from its graph."""
     if runtime == "torch":
-        if onnx is not None:
-            raise typer.BadParameter("--onnx names a graph for --runtime onnx")
+        refuse((onnx is not None, "--onnx names a graph for --runtime onnx"))
         from treecrf.parser import load
 
         return load(model, device=device, precision=precision)
-    if precision is not None:
-        raise typer.BadParameter("--runtime onnx takes no --precision: a graph has its own")
+    refuse((precision is not None, "--runtime onnx takes no --precision: a graph has its own"))
     from treecrf.integrations.onnx.runtime import load_onnx
 
     return load_onnx(model, graph=onnx, device=device)
@@ -141,7 +148,9 @@ def default_format(output: str) -> OutputFormat:
     return "tree" if _is_terminal(output) else "conllu"
 
 
-def write_trees(sentences: "Iterable[Sentence]", output: str, *, format: OutputFormat) -> None:
+def write_trees(
+    sentences: "Iterable[Sentence]", output: str, *, format: "OutputFormat | Format"
+) -> None:
     """Write sentences one by one; but a picture, whose size comes first, is made as a whole."""
     from treecrf.treebank import write_conllu
     from treecrf.treebank.files.documents import write_json
@@ -149,8 +158,8 @@ def write_trees(sentences: "Iterable[Sentence]", output: str, *, format: OutputF
 
     if not _is_terminal(output):
         sentences = track(sentences, "sentences")
-    if format == "conllu":
-        write_conllu(sentences, output)
+    if format == "conllu" or format == "conllx" or format == "conll09":
+        write_conllu(sentences, output, format=format)
     elif format == "json":
         write_json(sentences, output)
     elif format == "svg":

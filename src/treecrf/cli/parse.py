@@ -20,6 +20,7 @@ from treecrf.cli.options import (
     Runtime,
     default_format,
     load_parser,
+    refuse,
     write_trees,
 )
 from treecrf.cores import usable_cores
@@ -147,10 +148,11 @@ def parse(
     Of CoNLL-U, comments, multiword tokens and the other columns stay as they are. With --engine ray
     each file of a corpus goes to one in --output; what is there already is not parsed again.
     """
-    if topk is not None and decoder is not None:
-        raise typer.BadParameter("--topk lists the best trees; it takes no --decoder")
-    if keep_heads and text is not None:
-        raise typer.BadParameter("--keep-heads is for CoNLL-U; --text has no heads to keep")
+    two_ways, no_heads = topk is not None and decoder is not None, keep_heads and text is not None
+    refuse(
+        (two_ways, "--topk lists the best trees; it takes no --decoder"),
+        (no_heads, "--keep-heads is for CoNLL-U; --text has no heads to keep"),
+    )
     from treecrf.parser.files.sources import FileOptions
 
     written = format or ("conllu" if engine == "ray" else default_format(output))
@@ -167,15 +169,20 @@ def parse(
         write_probs=probs,
     )
     if engine == "ray":
-        here = (text, workers, precision, onnx, None if device == "auto" else device)
-        if runtime != "torch" or any(option is not None for option in here):
-            raise typer.BadParameter(
-                "--engine ray takes no --text, --workers, --device, --precision, --runtime or "
-                "--onnx: --concurrency and --gpus-per-worker say what it uses"
-            )
+        here = (text, workers, precision, onnx, device, runtime)
+        what = "--text, --workers, --device, --precision, --runtime or --onnx"
+        advice = "--concurrency and --gpus-per-worker say what it uses"
+        no_folder = "-" in patterns or output == "-"
+        refuse(
+            (
+                here != (None, None, None, None, "auto", "torch"),
+                f"--engine ray takes no {what}: {advice}",
+            ),
+            (not patterns, "give FILEs or a pattern of them, such as 'corpus/*.conllu.gz'"),
+            (no_folder, "--engine ray goes from files to a folder: --output DIR"),
+        )
         if written not in ("conllu", "json"):
             raise typer.BadParameter(f"--engine ray writes conllu or json, and no {written}")
-        _check_corpus(patterns, output)
         with needs_extra("ray", "--engine ray"):
             from treecrf.integrations.ray import Corpus, Pool
         from treecrf.parser.bundled import model_folder
@@ -185,16 +192,12 @@ def parse(
         corpus = Corpus(folder, patterns, output=Path(output), options=options, format=written)
         _parse_corpus(corpus, pool)
         return
-    if address is not None or concurrency is not None or gpus_per_worker is not None:
-        raise typer.BadParameter(
-            "--address, --concurrency and --gpus-per-worker go with --engine ray"
-        )
+    cluster = (address, concurrency, gpus_per_worker) != (None,) * 3
+    refuse((cluster, "--address, --concurrency and --gpus-per-worker go with --engine ray"))
     _check_local(patterns, text, input=input, output=output)
-    if workers and not (patterns and _workers_take(patterns[0], options, written)):
-        raise typer.BadParameter(
-            "--workers go from a FILE of CoNLL-U, words or text to --format conllu, and take no "
-            "--topk"
-        )
+    taken = patterns and _workers_take(patterns[0], options, written)
+    job = "go from a FILE of CoNLL-U, words or text to --format conllu, and take no --topk"
+    refuse((workers and not taken, f"--workers {job}"))
     parser = load_parser(model, device=device, precision=precision, runtime=runtime, onnx=onnx)
     if text is None:
         if workers is None and _workers_take(patterns[0], options, written):
@@ -204,37 +207,23 @@ def parse(
     if options.input == "auto":  # nobody types CoNLL-U
         options = replace(options, input="text" if parser.has_segmenter else "tokens")
         if not parser.has_segmenter and re.search(r"\w[.,;:!?]", text):
-            say(
-                "note: this model has no segmenter, so words are what stands between spaces; "
-                "`treecrf train --segmenter` trains one",
-                err=True,
-            )
+            note = "this model has no segmenter, so words are what stands between spaces"
+            say(f"note: {note}; `treecrf train --segmenter` trains one", err=True)
     _parse_file(parser, _text_file(text), output, options, format=written, workers=0)
-
-
-def _check_corpus(patterns: list[str], output: str) -> None:
-    """Refuse what does not go from files to a folder."""
-    if not patterns:
-        raise typer.BadParameter("give FILEs or a pattern of them, such as 'corpus/*.conllu.gz'")
-    if "-" in patterns or output == "-":
-        raise typer.BadParameter("--engine ray goes from files to a folder: --output DIR")
 
 
 def _check_local(files: list[str], text: str | None, *, input: str, output: str) -> None:
     """Refuse what is not one text that goes to one file."""
-    if input not in _KINDS:
-        raise typer.BadParameter(
-            f"--input is {', '.join(_KINDS[:-1])} or {_KINDS[-1]}; files are given without it, and "
-            "a pattern of files goes with --engine ray"
-        )
-    if (not files) == (text is None):
-        raise typer.BadParameter("give a FILE (- is standard input) or --text, one of them")
-    if text is not None and input == "parquet":
-        raise typer.BadParameter("--text is no Parquet; give that as a FILE")
-    if len(files) > 1:
-        raise typer.BadParameter("give one FILE; several go with --engine ray, into a folder")
-    if os.path.isdir(output) or output.endswith("/"):
-        raise typer.BadParameter(f"--output {output} is a folder: files go there with --engine ray")
+    kinds = f"{', '.join(_KINDS[:-1])} or {_KINDS[-1]}"
+    patterns = "files are given without it, and a pattern of files goes with --engine ray"
+    is_folder = os.path.isdir(output) or output.endswith("/")
+    refuse(
+        (input not in _KINDS, f"--input is {kinds}; {patterns}"),
+        (bool(files) != (text is None), "give a FILE (- is standard input) or --text, one of them"),
+        (text is not None and input == "parquet", "--text is no Parquet; give that as a FILE"),
+        (len(files) > 1, "give one FILE; several go with --engine ray, into a folder"),
+        (is_folder, f"--output {output} is a folder: files go there with --engine ray"),
+    )
 
 
 def _text_file(text: str) -> StringIO:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from treecrf.cli.console import print_best, print_segmenter_epoch, print_training, say
-from treecrf.cli.options import Device
+from treecrf.cli.options import Device, refuse
 from treecrf.parser.choices import Loss, Nonprojective
 from treecrf.treebank.metrics.scores import Punctuation
 
@@ -92,16 +92,16 @@ def train(
     leave possible. The best model on --dev is kept in --out, with a log in log.jsonl; interrupted
     training goes on with --resume.
     """
-    if resume and overwrite:
-        raise typer.BadParameter("--resume goes on with what --overwrite would remove")
-    if max_minutes is not None and not max_minutes > 0:
-        raise typer.BadParameter("--max-minutes is more than 0: there is no training in no time")
-    if init is not None and embeddings is not None:
-        raise typer.BadParameter("--init brings its own word vectors; it takes no --embeddings")
-    if segmenter and (pipe := next((file for file in (*train, dev) if not _is_kept(file)), None)):
-        raise typer.BadParameter(
-            f"--segmenter reads the data again, and {pipe} can be read once: make a file of it"
-        )
+    no_time = max_minutes is not None and not max_minutes > 0
+    two_vectors = init is not None and embeddings is not None
+    pipe = next((file for file in (*train, dev) if not _is_kept(file)), None)
+    read_again = f"reads the data again, and {pipe} can be read once: make a file of it"
+    refuse(
+        (resume and overwrite, "--resume goes on with what --overwrite would remove"),
+        (no_time, "--max-minutes is more than 0: there is no training in no time"),
+        (two_vectors, "--init brings its own word vectors; it takes no --embeddings"),
+        (segmenter and pipe, f"--segmenter {read_again}"),
+    )
     chosen = {"loss": loss, "nonprojective": nonprojective, "punct": punct, "seed": seed}
     given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     for name in given:

@@ -30,10 +30,8 @@ class Statistics:
 
     def to_dict(self) -> dict[str, Any]:
         """The counts for JSON, the most frequent relations and tags first."""
-        counts = asdict(self)
-        counts["relations"] = dict(self.relations.most_common())
-        counts["tags"] = dict(self.tags.most_common())
-        return counts
+        counters = {"relations": self.relations, "tags": self.tags}
+        return asdict(self) | {name: dict(item.most_common()) for name, item in counters.items()}
 
 
 def count(sentences: Iterable[Sentence]) -> Statistics:

@@ -14,14 +14,8 @@ from dataclasses import dataclass
 from typing import Literal, NoReturn, TypeAlias
 
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.files.streams import (
-    File,
-    decode,
-    open_source,
-    open_target,
-    read_blocks,
-    read_chunks,
-)
+from treecrf.treebank.files import streams
+from treecrf.treebank.files.streams import File
 from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.tokens import COLUMNS, IDS, cut
 from treecrf.treebank.trees import find_cycle, roots
@@ -67,8 +61,10 @@ def read_conllu(
     or the predicted analysis. A TreebankError names the line of whatever is wrong; without
     `multiroot`, a second root is.
     """
-    with open_source(source) as (file, name):
-        yield from parse_chunks(read_chunks(file), name, columns=columns, multiroot=multiroot)
+    with streams.open_source(source) as (file, name):
+        yield from parse_chunks(
+            streams.read_chunks(file), name, columns=columns, multiroot=multiroot
+        )
 
 
 def parse_chunks(
@@ -76,16 +72,16 @@ def parse_chunks(
 ) -> Iterator[Sentence]:
     """The sentences of a file that comes in pieces; see `parse_sentence`."""
     reader = _Reader(name, columns, multiroot, trees)
-    for line, breaks, block in read_blocks(chunks, name):
+    for line, breaks, block in streams.read_blocks(chunks, name):
         yield reader.parse(block, line, breaks)
 
 
 def check_conllu(source: File, *, multiroot: bool = False) -> Iterator[Sentence | TreebankError]:
     """The sentences of a file and, in the place of those that are malformed, what is wrong."""
-    with open_source(source) as (file, name):
+    with streams.open_source(source) as (file, name):
         reader = _Reader(name, "gold", multiroot)
         try:
-            for line, breaks, block in read_blocks(read_chunks(file), name):
+            for line, breaks, block in streams.read_blocks(streams.read_chunks(file), name):
                 try:
                     yield reader.parse(block, line, breaks)
                 except TreebankError as error:
@@ -105,7 +101,7 @@ class _Reader:
     format: Format | None = None
 
     def parse(self, data: bytes, line: int, breaks: int) -> Sentence:
-        block = decode(data, self.name, line)
+        block = streams.decode(data, self.name, line)
         if self.format is None:
             self.format = _find_format(block)
         if self.format in ("conllx", "conll09"):
@@ -127,7 +123,7 @@ def write_conllu(sentences: Iterable[Sentence], target: File, *, format: Format 
     `.gz` is packed. A file is there as a whole or not at all: until the last sentence is written,
     the path keeps what it had, so it may be the one that the sentences are read from.
     """
-    with open_target(target) as write:
+    with streams.open_target(target) as write:
         for sentence in sentences:
             write(_to_format(sentence, format))
 

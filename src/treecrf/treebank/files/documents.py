@@ -8,14 +8,8 @@ from typing import Literal, TypeAlias
 
 from treecrf.extras import needs_extra
 from treecrf.treebank.errors import TreebankError
-from treecrf.treebank.files.streams import (
-    File,
-    decode,
-    open_source,
-    open_target,
-    read_chunks,
-    read_lines,
-)
+from treecrf.treebank.files import streams
+from treecrf.treebank.files.streams import File
 from treecrf.treebank.probs import log_prob, rank
 from treecrf.treebank.sentence import Sentence
 
@@ -55,11 +49,11 @@ def read_documents(source: File, *, kind: DocumentFile, column: str = "text") ->
 
 
 def _read_jsonl(source: File, column: str) -> Iterator[Document]:
-    with open_source(source) as (file, name):
-        for number, line in read_lines(read_chunks(file), name):
+    with streams.open_source(source) as (file, name):
+        for number, line in streams.read_lines(streams.read_chunks(file), name):
             if not line.strip():
                 continue
-            content = decode(line, name, number)
+            content = streams.decode(line, name, number)
             try:
                 record = json.loads(content)
             except (ValueError, RecursionError) as error:  # so many digits or brackets, too
@@ -77,7 +71,7 @@ def _read_parquet(source: File, column: str) -> Iterator[Document]:
         from pyarrow import ArrowException
         from pyarrow.parquet import ParquetFile
 
-    with open_source(source) as (file, name), contextlib.ExitStack() as stack:
+    with streams.open_source(source) as (file, name), contextlib.ExitStack() as stack:
         try:
             table = stack.enter_context(ParquetFile(file))
             columns = table.schema_arrow.names
@@ -107,7 +101,7 @@ def _writable(text: str) -> str:
 
 def write_json(sentences: Iterable[Sentence], target: File) -> None:
     """Write `Sentence.to_dict()` of each, with `rank` and `log_prob` of its tree where known."""
-    with open_target(target) as write:
+    with streams.open_target(target) as write:
         for sentence in sentences:
             value = sentence.to_dict()
             for name, known in (("rank", rank(sentence)), ("log_prob", log_prob(sentence))):

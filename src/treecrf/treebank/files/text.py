@@ -9,18 +9,9 @@ from itertools import chain
 from typing import IO, Literal, TypeAlias
 
 from treecrf.treebank.errors import TreebankError
+from treecrf.treebank.files import streams
 from treecrf.treebank.files.conllu import parse_chunks, parse_sentence
-from treecrf.treebank.files.streams import (
-    File,
-    decode,
-    next_chunk,
-    not_utf8,
-    open_source,
-    read_chunks,
-    read_lines,
-    read_piece,
-    rejoined,
-)
+from treecrf.treebank.files.streams import File
 from treecrf.treebank.sentence import Sentence
 
 __all__ = [
@@ -45,13 +36,13 @@ def read_tokens(source: File) -> Iterator[Sentence]:
     The source is what it is for `read_conllu`. Empty lines are skipped. A sentence has its tokens,
     with one space between them, as the comment `# text = ...`, and no heads.
     """
-    with open_source(source) as (file, name):
-        yield from _split_lines(read_chunks(file), name)
+    with streams.open_source(source) as (file, name):
+        yield from _split_lines(streams.read_chunks(file), name)
 
 
 def _split_lines(chunks: Iterator[bytes], name: str) -> Iterator[Sentence]:
-    for number, line in read_lines(chunks, name):
-        if forms := decode(line, name, number).split():
+    for number, line in streams.read_lines(chunks, name):
+        if forms := streams.decode(line, name, number).split():
             sentence = Sentence(forms, comments=["# text = " + " ".join(forms)])
             sentence.source, sentence.line = name, number
             yield sentence
@@ -59,8 +50,8 @@ def _split_lines(chunks: Iterator[bytes], name: str) -> Iterator[Sentence]:
 
 def read_sentences(source: File, *, multiroot: bool = True) -> Iterator[Sentence]:
     """The sentences of a file, read as `read_conllu` or `read_tokens` does: see `find_input`."""
-    with open_source(source) as (file, name):
-        kind, chunks = find_input(read_chunks(file), name)
+    with streams.open_source(source) as (file, name):
+        kind, chunks = find_input(streams.read_chunks(file), name)
         yield from parse_input(chunks, name, kind=kind, multiroot=multiroot)
 
 
@@ -80,13 +71,13 @@ def text_pieces(file: IO[bytes] | IO[str], name: str) -> Iterator[str]:
     read = getattr(file, "read1", file.read)
     place = 0
     try:
-        while data := read_piece(partial(read, _LOOK_AT), name):
+        while data := streams.read_piece(partial(read, _LOOK_AT), name):
             yield decoder.decode(data)
             place += len(data)
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
         reason = f"{error.reason}, near byte {place + error.start:,}"
-        problem = not_utf8(reason, name, start=b"" if place else error.object)
+        problem = streams.not_utf8(reason, name, start=b"" if place else error.object)
         raise TreebankError(problem, source=name) from None
 
 
@@ -96,16 +87,16 @@ def look_at(file: IO[bytes], name: str) -> tuple[Input, IO[bytes]]:
     A pipe is waited for until a line decides; CoNLL-U that begins with no row of it is an error.
     """
     start = _start_of(file, name)
-    kind, _ = find_input(read_chunks(io.BytesIO(start)), name)
+    kind, _ = find_input(streams.read_chunks(io.BytesIO(start)), name)
     if kind == "conllu":
         _check_first_row(start[: start.rfind(b"\n") + 1], name)  # the last line may go on
-    return kind, rejoined(start, file)
+    return kind, streams.rejoined(start, file)
 
 
 def _start_of(file: IO[bytes], name: str) -> bytes:
     """The lines up to the one that decides what a file is, or all that is looked at."""
     start = bytearray()
-    while line := read_piece(partial(file.readline, _LOOK_AT - len(start)), name):
+    while line := streams.read_piece(partial(file.readline, _LOOK_AT - len(start)), name):
         start += line
         if _decides(line.removeprefix(codecs.BOM_UTF8)):
             break
@@ -118,12 +109,12 @@ def _decides(line: bytes) -> bool:
 
 
 def _check_first_row(start: bytes, name: str) -> None:
-    for number, line in read_lines(read_chunks(io.BytesIO(start)), name):
+    for number, line in streams.read_lines(streams.read_chunks(io.BytesIO(start)), name):
         if _decides(line):
             if line.count(b"\t") >= 9 and _ID.match(line):
                 return
             try:
-                parse_sentence(decode(line, name, number), name, number, 0, multiroot=True)
+                parse_sentence(streams.decode(line, name, number), name, number, 0, multiroot=True)
             except TreebankError as error:
                 advice = "if this is plain text, say so with `treecrf parse --input text`"
                 problem = f"{error.problem}; {advice}"
@@ -140,7 +131,7 @@ def find_input(chunks: Iterator[bytes], name: str) -> tuple[Input, Iterator[byte
     """
     taken: list[bytes] = []
     left = _LOOK_AT
-    while left > 0 and (chunk := next_chunk(chunks, name, line=1, before=taken)):
+    while left > 0 and (chunk := streams.next_chunk(chunks, name, line=1, before=taken)):
         taken.append(chunk)
         lines = chunk[:left].split(b"\n")
         if len(chunk) > left:
