@@ -135,9 +135,8 @@ class _Mark(NamedTuple):
 def _read(deprel: str) -> _Mark:
     match = _MARKED.match(deprel)
     assert match is not None  # it matches the empty string
-    relation, lifted, head, on_path = match.groups()
-    unescaped = re.sub(r"\\(.)", r"\1", relation) or "_"
-    return _Mark(unescaped, re.sub(r"\\(.)", r"\1", head) if lifted else None, bool(on_path))
+    relation, head = (part and re.sub(r"\\(.)", r"\1", part) for part in match.group(1, 3))
+    return _Mark(relation or "_", head, bool(match[4]))
 
 
 class _Tree:
@@ -155,14 +154,12 @@ class _Tree:
     def put_back(self, word: int) -> None:
         """Move a word to the head that its marks lead to, if they lead to one."""
         candidates = self._candidates(word)
-        if len(candidates) > 1:
-            # What `lift` would bring here comes first.
-            lifted_here = self._lifted_here(word, candidates)
-            candidates.sort(key=lambda candidate: candidate not in lifted_here)
-        if candidates:
+        # What `lift` would bring here comes first.
+        first = self._lifted_here(word, candidates) if len(candidates) > 1 else candidates
+        if head := next(iter(first or candidates), None):
             self.children[self.heads[word]].remove(word)
-            self.children[candidates[0]].append(word)
-            self.heads[word] = candidates[0]
+            self.children[head].append(word)
+            self.heads[word] = head
 
     def _candidates(self, word: int) -> list[int]:
         """The words that may be the head: breadth-first from the present one, the nearest first."""
@@ -186,7 +183,7 @@ class _Tree:
             return not self._below(token, word)
         return self.marks[token].relation == self.marks[word].head
 
-    def _lifted_here(self, word: int, candidates: list[int]) -> set[int]:
+    def _lifted_here(self, word: int, candidates: list[int]) -> list[int]:
         """The candidates whose arc to the word is in the way, and that of each head up to here."""
         first, last = descent(self.heads)
         known = {self.heads[word]: True}
@@ -205,4 +202,4 @@ class _Tree:
                 token = self.heads[token]
             for token in reversed(path):
                 known[token] = known[self.heads[token]] and in_the_way(token)
-        return {candidate for candidate in candidates if known[candidate]}
+        return [candidate for candidate in candidates if known[candidate]]

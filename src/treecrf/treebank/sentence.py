@@ -138,16 +138,10 @@ class Sentence:
     def _with_lines(
         self, lines: str, heads: list[int], deprels: list[str], comments: Iterable[str]
     ) -> "Sentence":
-        return Sentence.from_lines(
-            lines,
-            self._forms,
-            heads=heads,
-            deprels=deprels,
-            comments=list(comments),
-            offsets=self._offsets,
-            source=self.source,
-            line=self.line,
-        )
+        forms, notes = self._forms, list(comments)
+        other = Sentence.from_lines(lines, forms, heads=heads, deprels=deprels, comments=notes)
+        other._offsets, other.source, other.line = self._offsets, self.source, self.line
+        return other
 
     def with_tree(
         self,
@@ -184,9 +178,8 @@ class Sentence:
             # Lines that are not made yet will be made of the new tree.
             same = not lines or (heads == self._heads and deprels == self._deprels)
             if not same or misc is not None or upos is not None:
-                lines = replace_columns(
-                    self._text(), heads=heads, deprels=deprels, misc=misc, upos=upos
-                )
+                old = self._text()
+                lines = replace_columns(old, heads=heads, deprels=deprels, misc=misc, upos=upos)
             other = self._with_lines(lines, heads, deprels, [*self.comments, *comments])
         other.probs = None if probs is None else list(probs)
         return other

@@ -66,14 +66,14 @@ def to_svg(sentence: Sentence, *, title: str | None = None) -> str:
     tells; where it was less than 95% sure, that stands under the word. A word without a head has no
     arc. Where most words are written from the right, the first one is on the right.
     """
-    return _alone(_draw(sentence, title))
+    return _picture(_draw(sentence, title), role="img")
 
 
 def sentences_to_svg(sentences: Iterable[Sentence]) -> str:
     """The trees of sentences under each other in one picture; of one, what `to_svg` gives."""
     drawings = [(_draw(sentence, None), heading(sentence)) for sentence in sentences]
     if len(drawings) == 1:
-        return _alone(drawings[0][0])
+        return _picture(drawings[0][0], role="img")
     width = max((drawing.width for drawing, _ in drawings), default=2 * _MARGIN)
     height = 0
     parts = []
@@ -87,7 +87,8 @@ def sentences_to_svg(sentences: Iterable[Sentence]) -> str:
         parts += [f'<svg role="img" {size}>', drawing.says, drawing.marks, "</svg>"]
         height += drawing.height
     title = f"<title>{len(drawings)} dependency trees</title>"
-    return _picture(width, max(height, 2 * _MARGIN), role="group", says=title, parts=parts)
+    height = max(height, 2 * _MARGIN)
+    return _picture(_Drawing(width, height, title, "\n".join(parts)), role="group")
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +101,8 @@ class _Drawing:
     marks: str
 
 
-def _alone(drawing: _Drawing) -> str:
-    return _picture(
-        drawing.width, drawing.height, role="img", says=drawing.says, parts=[drawing.marks]
-    )
-
-
-def _picture(width: int, height: int, *, role: str, says: str, parts: Iterable[str]) -> str:
+def _picture(drawing: _Drawing, *, role: str) -> str:
+    width, height = drawing.width, drawing.height
     opening = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="treecrf-tree" role="{role}" '
         f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
@@ -115,7 +111,7 @@ def _picture(width: int, height: int, *, role: str, says: str, parts: Iterable[s
         '<rect class="card" fill="none" x="0.5" y="0.5" rx="10" '
         f'width="{width - 1}" height="{height - 1}"/>'
     )
-    return "\n".join([opening, says, _STYLE, card, *parts, "</svg>\n"])
+    return "\n".join([opening, drawing.says, _STYLE, card, drawing.marks, "</svg>\n"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +133,8 @@ class _Word:
 
     @property
     def width(self) -> int:
-        above = self.label_width if self.head == 0 else 0
-        return max(
-            _width(self.form, _FORM), _width(self.tag, _TAG), _width(self.doubt, _TAG), above
-        )
+        below = max(_width(self.tag, _TAG), _width(self.doubt, _TAG))
+        return max(_width(self.form, _FORM), below, 0 if self.head else self.label_width)
 
 
 def _draw(sentence: Sentence, title: str | None) -> _Drawing:
@@ -180,11 +174,8 @@ def _arc(arc: Arc, words: list[_Word], ground: int) -> str:
     """An arc with its label, in the colour of its probability, which the mouse shows."""
     word = words[arc.dependent - 1]
     head = words[arc.head - 1].form if arc.head else "root"
-    hint = f"{head} → {word.form}"
-    if word.label:
-        hint += f": {word.label}"
-    if word.prob is not None:
-        hint += f", {word.prob:.4f}"
+    hint = f"{head} → {word.form}" + (f": {word.label}" if word.label else "")
+    hint += "" if word.prob is None else f", {word.prob:.4f}"
     start, end = _MARGIN + arc.start, _MARGIN + arc.end
     top = ground - _FOOT - arc.level * _LEVEL
     if arc.head == 0:
@@ -214,7 +205,6 @@ def _escaped(text: str) -> str:
 
 
 def _shown(form: str) -> str:
-    """A form as it is drawn: without the end of one that no picture has room for."""
     return form if len(form) <= _LONGEST_FORM else form[:_LONGEST_FORM] + "…"
 
 

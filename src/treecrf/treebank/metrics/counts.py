@@ -44,13 +44,11 @@ def pair_sentences(
     streams = [sentences_of(treebank) for treebank in (gold, *systems.values())]
     for number, (reference, *others) in enumerate(zip_longest(*streams), 1):
         for name, sentence in zip(systems, others, strict=True):
-            if reference is None and sentence is None:
-                continue
-            if reference is None:
+            if reference is None and sentence is not None:
                 raise _ended(number, "gold", name, sentence)
-            if sentence is None:
+            if sentence is None and reference is not None:
                 raise _ended(number, name, "gold", reference)
-            if reference.forms != sentence.forms:
+            if sentence is not None and reference.forms != sentence.forms:
                 raise _differ(number, name, reference, sentence)
         yield (reference, *others)
 
@@ -64,12 +62,11 @@ def _ended(number: int, shorter: str, longer: str, sentence: Sentence) -> Treeba
 
 def _differ(number: int, name: str, gold: Sentence, system: Sentence) -> TreebankError:
     what = _named(number, gold)
+    problem = f"{what} has {len(gold)} words in gold and {len(system)} in {name}"
     for index, (ours, theirs) in enumerate(zip(gold.forms, system.forms, strict=False), 1):
         if ours != theirs:
             problem = f"word {index} of {what} is {ours!r} in gold and {theirs!r} in {name}"
             break
-    else:
-        problem = f"{what} has {len(gold)} words in gold and {len(system)} in {name}"
     return system.error(f"{problem}; both must have the same. {ADVICE}")
 
 
