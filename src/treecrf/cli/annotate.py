@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from treecrf import treebank
 from treecrf.cli.console import counted, say, track
 from treecrf.cli.options import Device, Host, Model, Port, refuse
 from treecrf.extras import needs_extra
@@ -92,7 +93,6 @@ def annotate(
     from treecrf.serve.annotate.questions import Asking, collect, make_queue
     from treecrf.serve.annotate.store import SentenceStore
     from treecrf.serve.limits import Limits
-    from treecrf.treebank import TreebankError
 
     asking = Asking(0.8 if threshold is None and share is None else threshold, share)
     # It is the user's own corpus: models look at no more of a long word than they can bear.
@@ -109,7 +109,7 @@ def annotate(
             longest=LONGEST_ENTROPY,
         )
         if not len(sentences):
-            raise TreebankError("there are no sentences to annotate", source=corpus)
+            raise treebank.TreebankError("there are no sentences to annotate", source=corpus)
         say(_summary(queue, annotations, longest=LONGEST_ENTROPY))
         annotating = Annotating(corpus, sentences, queue, annotations, asking, cut)
         routes = annotate_routes(annotating, limits)

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from treecrf import treebank
 from treecrf.cli.console import counted, say
 from treecrf.cli.options import Device
 
@@ -37,14 +38,13 @@ def calibrate(
     from treecrf.parser.bundled import BUNDLED, model_folder
     from treecrf.parser.folder import CONFIG, change_settings
     from treecrf.parser.training.calibration import calibration_error, fit_temperature
-    from treecrf.treebank import TreebankError, read_conllu
 
     folder = model_folder(model)
     if not dry_run and folder.resolve().is_relative_to(BUNDLED.resolve()):
         raise ParserError(f"{model}: comes with treecrf and stays as it is; calibrate a copy of it")
-    sentences = list(read_conllu(file))
+    sentences = list(treebank.read_conllu(file))
     if not sentences:
-        raise TreebankError("there are no sentences to calibrate with", source=file)
+        raise treebank.TreebankError("there are no sentences to calibrate with", source=file)
     for sentence in sentences:
         if min(sentence.heads) < 0:
             word = sentence.heads.index(-1) + 1

@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from treecrf import treebank
 from treecrf.cli.console import counted, print_json, print_table, say
 from treecrf.cli.options import Columns, Gold, Json, Punct, Subtypes
 from treecrf.cli.score import check_one_stdin, percent
@@ -28,11 +29,8 @@ def compare(
     parses are swapped at random, sentence by sentence.
     """
     check_one_stdin(gold, a, b)
-    from treecrf.treebank import compare as compare_files
-    from treecrf.treebank import read_conllu
-
-    answers = [read_conllu(file, columns=columns) for file in (a, b)]
-    comparison = compare_files(
+    answers = [treebank.read_conllu(file, columns=columns) for file in (a, b)]
+    comparison = treebank.compare(
         gold, *answers, rounds=rounds, seed=seed, punct=punct, subtypes=subtypes
     )
     if json:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from treecrf import treebank
 from treecrf.cli.console import counted, print_json, print_table, say, track
 from treecrf.cli.options import Columns, Json, Output, write_trees
 
@@ -27,10 +28,9 @@ Encoding = Annotated[
 @app.command()
 def stats(file: File, columns: Columns = "gold", json: Json = False) -> None:
     """Count sentences, words, relations and what is special about the trees."""
-    from treecrf.treebank import read_conllu
     from treecrf.treebank.statistics import count
 
-    counts = count(track(read_conllu(file, columns=columns), "sentences"))
+    counts = count(track(treebank.read_conllu(file, columns=columns), "sentences"))
     if json:
         print_json(counts.to_dict())
     else:
@@ -82,13 +82,12 @@ def validate(
 
     The exit code is 2 if anything is.
     """
-    from treecrf.treebank import TreebankError
     from treecrf.treebank.files.conllu import check_conllu
 
     sentences = words = 0
-    problems: list[TreebankError] = []
+    problems: list[treebank.TreebankError] = []
     for item in track(check_conllu(file, multiroot=multiroot), "sentences"):
-        if isinstance(item, TreebankError):
+        if isinstance(item, treebank.TreebankError):
             problems.append(item)
             if not json:
                 say(item, err=True)
@@ -120,9 +119,7 @@ def convert(
 
     The older two formats have words only: comments, multiword tokens and empty nodes stay behind.
     """
-    from treecrf.treebank import read_conllu
-
-    write_trees(read_conllu(file, columns=columns), output, format=to)
+    write_trees(treebank.read_conllu(file, columns=columns), output, format=to)
 
 
 @app.command()
@@ -132,16 +129,15 @@ def project(file: File, encoding: Encoding = "head+path", output: Output = "-") 
     A partial tree keeps its arcs. Where no projective tree has them, the sentence is named, written
     as it is, and the exit code is 1.
     """
-    from treecrf.treebank import TreebankError, read_conllu
     from treecrf.treebank.pseudoprojective import project
 
-    left_alone: list[TreebankError] = []
+    left_alone: list[treebank.TreebankError] = []
 
     def projected() -> "Iterator[Sentence]":
-        for sentence in _not_lifted(read_conllu(file), "deproject it first"):
+        for sentence in _not_lifted(treebank.read_conllu(file), "deproject it first"):
             try:
                 yield project(sentence, encoding=encoding)
-            except TreebankError as error:
+            except treebank.TreebankError as error:
                 left_alone.append(error)
                 yield sentence
 
@@ -155,10 +151,9 @@ def project(file: File, encoding: Encoding = "head+path", output: Output = "-") 
 @app.command()
 def deproject(file: File, encoding: Encoding = "head+path", output: Output = "-") -> None:
     """Put lifted arcs back and take the marks off the labels: after project, or after parsing."""
-    from treecrf.treebank import read_conllu
     from treecrf.treebank.pseudoprojective import deproject
 
-    sentences = (deproject(sentence, encoding=encoding) for sentence in read_conllu(file))
+    sentences = (deproject(sentence, encoding=encoding) for sentence in treebank.read_conllu(file))
     write_trees(sentences, output, format="conllu")
 
 
@@ -186,12 +181,11 @@ def mask(
 
     A line says how much was kept, on standard error where the data goes to standard output.
     """
-    from treecrf.treebank import read_conllu
     from treecrf.treebank.mask import keep_sentences, mask_dependencies
 
     if unit == "sentences" and encoding not in (None, "none"):
         raise typer.BadParameter("--unit sentences keeps sentences as they are: no --encoding")
-    sentences = list(read_conllu(file))
+    sentences = list(treebank.read_conllu(file))
     if unit == "sentences":
         kept = keep_sentences(sentences, keep, seed=seed)
     elif encoding == "none":
@@ -250,15 +244,13 @@ def show(
 
     Where MISC has HeadProb, as `treecrf parse --probs` writes it, it is shown too.
     """
-    from treecrf.treebank import TreebankError, read_conllu
-
-    sentences = read_conllu(file)
+    sentences = treebank.read_conllu(file)
     if sent_id is not None:
         sentences = dropwhile(lambda sentence: sentence.sent_id != sent_id, sentences)
     chosen = islice(sentences, number)
     if (first := next(chosen, None)) is None:
         problem = "no sentences" if sent_id is None else f"no sentence with sent_id = {sent_id}"
-        raise TreebankError(problem, source=file)
+        raise treebank.TreebankError(problem, source=file)
     write_trees(chain([first], chosen), svg or "-", format="tree" if svg is None else "svg")
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from treecrf import treebank
 from treecrf.cli.console import print_json, say, track
 from treecrf.cli.options import By, Decoder, Device, Json, Model, Punct, Subtypes
 from treecrf.cli.score import print_evaluation
@@ -28,14 +29,14 @@ def evaluate(
 ) -> None:
     """Parse a treebank and score the trees against the gold trees in it."""
     from treecrf.parser import load
-    from treecrf.treebank import TreebankError, read_conllu
-    from treecrf.treebank import evaluate as score
 
-    sentences = list(read_conllu(file))
+    sentences = list(treebank.read_conllu(file))
     if not sentences:
-        raise TreebankError("there are no sentences to score", source=file)
+        raise treebank.TreebankError("there are no sentences to score", source=file)
     if not any(head >= 0 for sentence in sentences for head in sentence.heads):
-        raise TreebankError("no word has a head, so there is nothing to score", source=file)
+        raise treebank.TreebankError(
+            "no word has a head, so there is nothing to score", source=file
+        )
     parser = load(model, device=device)
     # What is compiled or loaded at first is no part of the speed.
     list(parser.parse_stream(sentences[:_WARM_UP], decoder=decoder, probs=False))
@@ -43,7 +44,7 @@ def evaluate(
     stream = parser.parse_stream(sentences, decoder=decoder, probs=False)
     parsed = list(track(stream, "sentences", total=len(sentences)))
     seconds = time.perf_counter() - started
-    evaluation = score(sentences, parsed, punct=punct, subtypes=subtypes)
+    evaluation = treebank.evaluate(sentences, parsed, punct=punct, subtypes=subtypes)
     words = sum(map(len, sentences))
     speed = {"sentences_per_second": len(sentences) / seconds, "words_per_second": words / seconds}
     if json:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 import typer
 
+from treecrf import treebank
 from treecrf.cli.console import print_tree, track
 from treecrf.parser.choices import Decoder as DecoderName
 from treecrf.parser.choices import Precision as PrecisionName
@@ -152,14 +153,13 @@ def write_trees(
     sentences: "Iterable[Sentence]", output: str, *, format: "OutputFormat | Format"
 ) -> None:
     """Write sentences one by one; but a picture, whose size comes first, is made as a whole."""
-    from treecrf.treebank import write_conllu
     from treecrf.treebank.files.documents import write_json
     from treecrf.treebank.files.streams import open_target
 
     if not _is_terminal(output):
         sentences = track(sentences, "sentences")
     if format == "conllu" or format == "conllx" or format == "conll09":
-        write_conllu(sentences, output, format=format)
+        treebank.write_conllu(sentences, output, format=format)
     elif format == "json":
         write_json(sentences, output)
     elif format == "svg":

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from treecrf import treebank
 from treecrf.cli.console import counted, print_json, print_table, say
 from treecrf.cli.options import By, Columns, Gold, Json, Punct, Subtypes
 from treecrf.treebank.metrics.scores import By as ByName
@@ -78,12 +79,10 @@ def score(
         _print_conll18(gold, system, json=json)
         return
 
-    from treecrf.treebank import TreebankError, evaluate, read_conllu
-
-    answers = read_conllu(system, columns=columns)
-    evaluation = evaluate(gold, answers, punct=punct, subtypes=subtypes)
+    answers = treebank.read_conllu(system, columns=columns)
+    evaluation = treebank.evaluate(gold, answers, punct=punct, subtypes=subtypes)
     if not evaluation.sentences:
-        raise TreebankError("there are no sentences to score")
+        raise treebank.TreebankError("there are no sentences to score")
     if json:
         print_json(evaluation.to_dict(by=by))
         return
@@ -133,12 +132,11 @@ def _figures(scores: "dict[str, Score]", by: ByName) -> Iterator[str]:
 
 
 def _print_conll18(gold: str, system: str, *, json: bool) -> None:
-    from treecrf.treebank import TreebankError, evaluate_conll18
     from treecrf.treebank.metrics.attachment import scores_to_dict
 
-    scores = evaluate_conll18(gold, system)
+    scores = treebank.evaluate_conll18(gold, system)
     if not scores["Sentences"].gold:
-        raise TreebankError("there are no sentences to score")
+        raise treebank.TreebankError("there are no sentences to score")
     if json:
         print_json(scores_to_dict(scores))
         return

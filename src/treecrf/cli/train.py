@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from treecrf import treebank
 from treecrf.cli.console import print_best, print_segmenter_epoch, print_training, say
 from treecrf.cli.options import Device, refuse
 from treecrf.parser.choices import Loss, Nonprojective
@@ -216,15 +217,14 @@ def _train_segmenter(train: list[str], dev: str, out: Path, training: "Training"
     """Train a segmenter on the text of the same files, unless the folder has one already."""
     from treecrf.segment import SegmenterConfig, train_segmenter
     from treecrf.segment.segmenter import has_segmenter
-    from treecrf.treebank import read_conllu
 
     if has_segmenter(out):
         say(f"segmenter: {out} has one already, which stays")
         return
-    sentences = [sentence for file in train for sentence in read_conllu(file)]
+    sentences = [sentence for file in train for sentence in treebank.read_conllu(file)]
     train_segmenter(
         sentences,
-        list(read_conllu(dev)),
+        list(treebank.read_conllu(dev)),
         SegmenterConfig(seed=training.config.seed),
         device=training.device,
         on_epoch=print_segmenter_epoch,
