@@ -34,9 +34,8 @@ def evaluate(
     if not sentences:
         raise treebank.TreebankError("there are no sentences to score", source=file)
     if not any(head >= 0 for sentence in sentences for head in sentence.heads):
-        raise treebank.TreebankError(
-            "no word has a head, so there is nothing to score", source=file
-        )
+        problem = "no word has a head, so there is nothing to score"
+        raise treebank.TreebankError(problem, source=file)
     parser = load(model, device=device)
     # What is compiled or loaded at first is no part of the speed.
     list(parser.parse_stream(sentences[:_WARM_UP], decoder=decoder, probs=False))

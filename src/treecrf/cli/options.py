@@ -111,7 +111,7 @@ Host = Annotated[
     str, typer.Option(help="The address to listen on; 0.0.0.0 is every address of this machine.")
 ]
 Port = Annotated[
-    int, typer.Option(min=0, max=65535, help="The port to listen on; 0 is any free one.")
+    int, typer.Option(min=0, max=65535, help="The port to listen on; 0: any free one.")
 ]
 
 OutputFormat: TypeAlias = Literal["conllu", "json", "tree", "svg"]

@@ -208,9 +208,8 @@ def _last_start(held: list[ScoredBlock], *, joins: Joins) -> tuple[int, bool]:
         if blank or scores[number - 1] > 0:
             return int(starts[number]), blank
     in_text = np.concatenate([block.start + np.arange(len(block.text)) for block, _ in held])
-    stops = long_sentence_stops(
-        in_text[starts].tolist(), scores.tolist(), first=0, stop=len(starts) - 1
-    )
+    places, odds = in_text[starts].tolist(), scores.tolist()
+    stops = long_sentence_stops(places, odds, first=0, stop=len(starts) - 1)
     *_, stop = 0, *stops
     return int(starts[stop]) if stop else 0, False
 

@@ -19,18 +19,14 @@ class SegmenterConfig(Settings):
     class_size: int = setting(8, "Size of the vectors of character classes.", least=1)
     lstm_layers: int = setting(2, "Number of BiLSTM layers.", least=1, below=1001)
     lstm_size: int = setting(64, "Units of a BiLSTM layer in each direction.", least=1)
-    window: int = setting(
-        512, "Characters in a window, which the network reads at once.", least=16, below=1e6
-    )
+    window: int = setting(512, "Characters that the network reads at once.", least=16, below=1e6)
     context: int = setting(48, "Characters at each end of a window that are context only.", least=2)
 
     dropout: float = setting(0.3, "Dropout of the inputs and outputs of layers.", least=0, below=1)
     character_dropout: float = setting(
         0.03, "Share of characters that training replaces by the unknown one.", least=0, below=1
     )
-    line_breaks: float = setting(
-        0.3, "Share of the training text that is given other line breaks.", least=0, below=1
-    )
+    line_breaks: float = setting(0.3, "Share of text given other line breaks.", least=0, below=1)
     text_ends: float = setting(
         0.15, "Share of training windows in which the text starts or ends.", least=0, below=1
     )
@@ -48,9 +44,8 @@ class SegmenterConfig(Settings):
     def __post_init__(self) -> None:
         Settings.__post_init__(self)
         if self.window <= 2 * self.context:
-            raise SegmentError(
-                f"window is {self.window}: it must be longer than twice the context, {self.context}"
-            )
+            bound = f"it must be longer than twice the context, {self.context}"
+            raise SegmentError(f"window is {self.window}: {bound}")
 
     @property
     def core(self) -> int:

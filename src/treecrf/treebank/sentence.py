@@ -128,11 +128,9 @@ class Sentence:
         other = self._with_lines(self._lines or "", self._heads, self._deprels, self.comments)
         other.probs = None if self.probs is None else list(self.probs)
         if self._lines is None:
-            multiwords, empty_nodes = (
-                map(replace, self._multiwords),
-                map(replace, self._empty_nodes),
-            )
-            other._set_tokens([*map(replace, self._tokens)], [*multiwords], [*empty_nodes])
+            multiwords = [replace(multiword) for multiword in self._multiwords]
+            nodes = [replace(node) for node in self._empty_nodes]
+            other._set_tokens([replace(token) for token in self._tokens], multiwords, nodes)
         return other
 
     def _with_lines(

@@ -95,12 +95,8 @@ def train_segmenter(
         for epoch in range(1, config.epochs + 1):
             random = np.random.default_rng([config.seed, epoch])
             windows = draw_windows(runs, config, joins=segmenter.joins, random=random)
-            arrays = (
-                alphabet.numbers(windows.codes),
-                windows.classes,
-                windows.targets,
-                windows.asked,
-            )
+            numbers = alphabet.numbers(windows.codes)
+            arrays = numbers, windows.classes, windows.targets, windows.asked
             tensors = [torch.from_numpy(array).to(device) for array in arrays]
             characters, classes, targets, asked = tensors
             total = torch.zeros((), dtype=torch.float64, device=device)
@@ -115,9 +111,8 @@ def train_segmenter(
                 steps += 1
                 # At first the weights are still far off, so the average follows them closely.
                 keep = min(config.average, (1 + steps) / (10 + steps))
-                torch._foreach_lerp_(
-                    averages, [parameter.data for parameter in parameters], 1 - keep
-                )
+                weights = [parameter.data for parameter in parameters]
+                torch._foreach_lerp_(averages, weights, 1 - keep)
                 total += loss.detach()
             mean = float(total) / len(batches)
             if not np.isfinite(mean):
@@ -151,9 +146,8 @@ def _drop_characters(characters: Tensor, rate: float) -> Tensor:
 
 def _loss(scores: Tensor, targets: Tensor, asked: Tensor) -> Tensor:
     """The cross entropy of what is asked, by the token; all `[window, character, output]`."""
-    losses = binary_cross_entropy_with_logits(
-        scores, targets.to(scores.dtype), asked.to(scores.dtype), reduction="sum"
-    )
+    right, weights = targets.to(scores.dtype), asked.to(scores.dtype)
+    losses = binary_cross_entropy_with_logits(scores, right, weights, reduction="sum")
     return losses / targets[..., 0].sum().clamp(min=1)
 
 

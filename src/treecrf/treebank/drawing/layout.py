@@ -50,11 +50,8 @@ def lay_out(
 ) -> Layout:
     """Lay out words and arcs; mirrored, the first word is on the right. A head of -1 has no arc."""
     ports = _ports(heads)
-    offsets = {
-        port: (2 * place - len(row) + 1) * _PORT // 2
-        for row in ports
-        for place, port in enumerate(row)
-    }
+    numbered = ((port, 2 * place - len(row) + 1) for row in ports for place, port in enumerate(row))
+    offsets = {port: number * _PORT // 2 for port, number in numbered}
     words: list[int] = []
     edge = -_GAP
     for index, row in enumerate(ports):
@@ -68,16 +65,11 @@ def lay_out(
                 middle = max(middle, start + labels[dependent - 1] - offsets[port])
         words.append(middle)
         edge = middle + half
-    width = max(edge, 0)
-    side = 1
+    width, side = max(edge, 0), -1 if mirrored else 1
     if mirrored:
         words = [width - word for word in words]
-        side = -1
-    places = {
-        port: word + side * offsets[port]
-        for word, row in zip(words, ports, strict=True)
-        for port in row
-    }
+    rows = zip(words, ports, strict=True)
+    places = {port: word + side * offsets[port] for word, row in rows for port in row}
     return Layout(words, _arcs(heads, places), width)
 
 
@@ -112,10 +104,8 @@ def _arcs(heads: Sequence[int], places: dict[_Port, int]) -> list[Arc]:
         start = places.get(_Port(dependent, True), end)
         level = levels[dependent]
         crossing = [place for place, height in lines[span][1:] if height > level]
-        free = max(
-            pairwise([lines[span.start][0], *crossing, lines[span.stop][0]]),
-            key=lambda ends: abs(ends[0] - ends[1]),
-        )
+        gaps = pairwise([lines[span.start][0], *crossing, lines[span.stop][0]])
+        free = max(gaps, key=lambda ends: abs(ends[0] - ends[1]))
         arcs.append(Arc(heads[dependent - 1], dependent, start, end, sum(free) // 2, level))
     return arcs
 

@@ -107,10 +107,8 @@ def _picture(drawing: _Drawing, *, role: str) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" class="treecrf-tree" role="{role}" '
         f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
     )
-    card = (
-        '<rect class="card" fill="none" x="0.5" y="0.5" rx="10" '
-        f'width="{width - 1}" height="{height - 1}"/>'
-    )
+    size = f'width="{width - 1}" height="{height - 1}"'
+    card = f'<rect class="card" fill="none" x="0.5" y="0.5" rx="10" {size}/>'
     return "\n".join([opening, drawing.says, _STYLE, card, drawing.marks, "</svg>\n"])
 
 

@@ -62,9 +62,8 @@ def read_conllu(
     `multiroot`, a second root is.
     """
     with streams.open_source(source) as (file, name):
-        yield from parse_chunks(
-            streams.read_chunks(file), name, columns=columns, multiroot=multiroot
-        )
+        chunks = streams.read_chunks(file)
+        yield from parse_chunks(chunks, name, columns=columns, multiroot=multiroot)
 
 
 def parse_chunks(

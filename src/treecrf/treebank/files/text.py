@@ -14,14 +14,7 @@ from treecrf.treebank.files.conllu import parse_chunks, parse_sentence
 from treecrf.treebank.files.streams import File
 from treecrf.treebank.sentence import Sentence
 
-__all__ = [
-    "Input",
-    "look_at",
-    "parse_input",
-    "read_sentences",
-    "read_tokens",
-    "text_pieces",
-]
+__all__ = ["Input", "look_at", "parse_input", "read_sentences", "read_tokens", "text_pieces"]
 
 Input: TypeAlias = Literal["conllu", "tokens"]
 

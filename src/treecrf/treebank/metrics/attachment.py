@@ -151,21 +151,17 @@ def _by_relation(words: Counter[ScoredWord]) -> Breakdown:
     groups = _by_groups(words, pairs)
     for scores in groups.values():
         scores["UAS"] = Score(scores["UAS"].correct, scores["UAS"].gold, scores["UAS"].gold)
-    order = sorted(
-        groups, key=lambda name: (-groups[name]["LA"].gold, -groups[name]["LA"].system, name)
-    )
-    return {relation: groups[relation] for relation in order}
+    sizes = {name: (-item["LA"].gold, -item["LA"].system, name) for name, item in groups.items()}
+    return {relation: groups[relation] for relation in sorted(groups, key=sizes.__getitem__)}
 
 
 def _by_distance(words: Counter[ScoredWord]) -> Breakdown:
     """Scores of the arcs of each length: of gold arcs that long, and of the system's."""
     pairs = ((_range(word.gold_distance), _range(word.system_distance)) for word in words)
     groups = _by_groups(words, pairs)
-    return {
-        group: {name: groups[group][name] for name in ("UAS", "LAS")}
-        for group in DISTANCES
-        if group in groups
-    }
+    for scores in groups.values():
+        del scores["LA"]
+    return {group: groups[group] for group in DISTANCES if group in groups}
 
 
 def _by_groups(words: Counter[ScoredWord], pairs: Iterable[tuple[str, str]]) -> Breakdown:

@@ -130,9 +130,8 @@ def compare_counts(
 def _fractions(counts: Counts) -> list[tuple[int, ...]]:
     """Numerators and denominators of the metrics (as F1) for one sentence."""
     scores = counts._replace(open_words=0).scores()
-    pairs = [
-        (2 * scores[name].correct, scores[name].gold + scores[name].system) for name in METRICS
-    ]
+    chosen = [scores[name] for name in METRICS]
+    pairs = [(2 * score.correct, score.gold + score.system) for score in chosen]
     return list(zip(*pairs, strict=True))
 
 
@@ -164,6 +163,5 @@ def _ratios(fractions: "FloatArray") -> "FloatArray":
     import numpy as np
 
     numerators, denominators = fractions[..., 0, :], fractions[..., 1, :]
-    return np.divide(
-        numerators, denominators, out=np.zeros_like(numerators), where=denominators > 0
-    )
+    zeros = np.zeros_like(numerators)
+    return np.divide(numerators, denominators, out=zeros, where=denominators > 0)
