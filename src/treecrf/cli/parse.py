@@ -101,8 +101,7 @@ def parse(
         ),
     ] = "auto",
     text_column: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="The column of JSON lines or Parquet with the text."),
+        str, typer.Option(metavar="NAME", help="The column of JSON lines or Parquet with the text.")
     ] = "text",
     device: Device = "auto",
     precision: Precision = None,
