@@ -13,17 +13,7 @@ import numpy.typing as npt
 
 from treecrf.segment.characters import Codes
 
-__all__ = [
-    "LONGEST_SENTENCE",
-    "LONGEST_SPACE",
-    "LONGEST_TOKEN",
-    "WIDEST_SENTENCE",
-    "Flags",
-    "bounded_space",
-    "end_long_tokens",
-    "long_sentence_stops",
-    "with_certain_ends",
-]
+__all__ = ["Flags", "bounded_space", "end_long_tokens", "long_sentence_stops", "with_certain_ends"]
 
 Flags = npt.NDArray[np.bool_]
 

@@ -27,7 +27,7 @@ from treecrf.segment.training.raw_text import (
 )
 from treecrf.threads import threads_for
 from treecrf.treebank import Score, Sentence
-from treecrf.treebank.metrics.alignment import Text, align, check_same_text, score_spans
+from treecrf.treebank.metrics.alignment import Text, score_segmentation
 
 __all__ = ["Gold", "SegmenterEpoch", "train_segmenter"]
 
@@ -159,14 +159,8 @@ class Gold:
 
     def evaluate(self, sentences: Iterable[Sentence]) -> SegmentationScores:
         """The scores of sentences that have the same text."""
-        system = Text.of(map(_with_some_tree, sentences))
-        check_same_text(self.text, system)
-        pairs = align(self.text.words, system.words)
-        return SegmentationScores(
-            tokens=score_spans(self.text.token_spans, system.token_spans),
-            words=Score(len(pairs), len(self.text.words), len(system.words)),
-            sentences=score_spans(self.text.sentence_spans, system.sentence_spans),
-        )
+        scores, _ = score_segmentation(self.text, Text.of(map(_with_some_tree, sentences)))
+        return SegmentationScores(scores["Tokens"], scores["Words"], scores["Sentences"])
 
 
 def _with_some_tree(sentence: Sentence) -> Sentence:

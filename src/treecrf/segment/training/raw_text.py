@@ -25,17 +25,7 @@ from treecrf.segment.spaces import space_after, space_before
 from treecrf.treebank import Multiword, Sentence, Token
 from treecrf.treebank.tokens import surfaces
 
-__all__ = [
-    "MULTIWORD",
-    "SENTENCE",
-    "TOKEN",
-    "cut_runs",
-    "draw_windows",
-    "find_joins",
-    "multiwords_of",
-    "raw_sentences",
-    "raw_text",
-]
+__all__ = ["cut_runs", "draw_windows", "find_joins", "multiwords_of", "raw_sentences", "raw_text"]
 
 Labels = npt.NDArray[np.uint8]
 

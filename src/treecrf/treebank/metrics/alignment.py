@@ -16,7 +16,7 @@ from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.tokens import Token, surfaces
 from treecrf.treebank.trees import find_cycle, roots
 
-__all__ = ["ROOT", "Text", "align", "check_same_text", "score_spans"]
+__all__ = ["ROOT", "Text", "align", "score_segmentation"]
 
 ROOT = -1
 EXCERPT = 20  # characters of a text that an error shows
@@ -98,7 +98,7 @@ def _check_tree(sentence: Sentence) -> None:
         raise sentence.error(f"words {words} are both roots; this evaluation needs a single one")
 
 
-def check_same_text(gold: Text, system: Text) -> None:
+def _check_same_text(gold: Text, system: Text) -> None:
     """Raise TreebankError at the first character that is not the same."""
     if gold.characters == system.characters:
         return
@@ -120,8 +120,19 @@ def check_same_text(gold: Text, system: Text) -> None:
     raise longer.sentences[index].error(problem)
 
 
-def score_spans(gold: list[Span], system: list[Span]) -> Score:
-    """The score of tokens or sentences by their spans."""
+def score_segmentation(gold: Text, system: Text) -> tuple[dict[str, Score], list[tuple[int, int]]]:
+    """Scores of tokens, sentences and words of the same text, and the pairs of aligned words."""
+    _check_same_text(gold, system)
+    pairs = align(gold.words, system.words)
+    scores = {
+        "Tokens": _score_spans(gold.token_spans, system.token_spans),
+        "Sentences": _score_spans(gold.sentence_spans, system.sentence_spans),
+        "Words": Score(len(pairs), len(gold.words), len(system.words)),
+    }
+    return scores, pairs
+
+
+def _score_spans(gold: list[Span], system: list[Span]) -> Score:
     return Score(len(set(gold) & set(system)), len(gold), len(system))
 
 

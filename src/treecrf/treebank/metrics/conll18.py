@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from treecrf.treebank.metrics.alignment import ROOT, Text, align, check_same_text, score_spans
+from treecrf.treebank.metrics.alignment import ROOT, Text, score_segmentation
 from treecrf.treebank.metrics.counts import Treebank, sentences_of
 from treecrf.treebank.metrics.scores import Score
 from treecrf.treebank.tokens import Token
@@ -34,16 +34,10 @@ def evaluate_conll18(gold: Treebank, system: Treebank) -> dict[str, Score]:
     MLAS and BLEX. Raises `TreebankError` where the texts differ or a sentence is no tree.
     """
     gold_text, system_text = Text.of(sentences_of(gold)), Text.of(sentences_of(system))
-    check_same_text(gold_text, system_text)
-    pairs = align(gold_text.words, system_text.words)
+    scores, pairs = score_segmentation(gold_text, system_text)
     gold_words, system_words = _annotations(gold_text), _annotations(system_text)
     right = _count_right(gold_words, system_words, pairs)
 
-    scores = {
-        "Tokens": score_spans(gold_text.token_spans, system_text.token_spans),
-        "Sentences": score_spans(gold_text.sentence_spans, system_text.sentence_spans),
-        "Words": Score(len(pairs), len(gold_words), len(system_words)),
-    }
     for name in ("UPOS", "XPOS", "UFeats", "AllTags", "Lemmas", "UAS", "LAS"):
         scores[name] = Score(right[name], len(gold_words), len(system_words), len(pairs))
     gold_content = sum(word.is_content for word in gold_words)
