@@ -136,9 +136,11 @@ class _Word:
 
 
 def _draw(sentence: Sentence, title: str | None) -> _Drawing:
+    most = _LONGEST_FORM
+    forms = [form if len(form) <= most else form[:most] + "…" for form in sentence.forms]
     words = [
-        _Word(_shown(token.form), _known(token.upos), token.head, _known(token.deprel), prob)
-        for token, prob in zip(sentence.tokens, head_probs(sentence), strict=True)
+        _Word(form, _known(token.upos), token.head, _known(token.deprel), prob)
+        for form, token, prob in zip(forms, sentence.tokens, head_probs(sentence), strict=True)
     ]
     layout = lay_out(
         [word.head for word in words],
@@ -200,10 +202,6 @@ def _text(kind: str, text: str, x: int, y: int) -> str:
 def _escaped(text: str) -> str:
     """Text as XML may have it: some control characters are not allowed, escaped or not."""
     return html.escape(_NOT_IN_XML.sub("\ufffd", text))
-
-
-def _shown(form: str) -> str:
-    return form if len(form) <= _LONGEST_FORM else form[:_LONGEST_FORM] + "…"
 
 
 def _known(cell: str) -> str:

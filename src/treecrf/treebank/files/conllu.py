@@ -124,7 +124,7 @@ def write_conllu(sentences: Iterable[Sentence], target: File, *, format: Format 
     """
     with streams.open_target(target) as write:
         for sentence in sentences:
-            write(_to_format(sentence, format))
+            write(sentence.to_conllu() if format == "conllu" else _to_format(sentence, format))
 
 
 def parse_sentence(
@@ -237,8 +237,9 @@ class _Lines:
             else:
                 heads.append(int(head))
         if cycle := find_cycle(heads):
-            number = self.numbers[cycle[0] - 1]
-            self._fail(number, "the heads make a cycle: " + _path([*cycle, cycle[0]]))
+            number, words = self.numbers[cycle[0] - 1], [str(word) for word in (*cycle, cycle[0])]
+            path = " -> ".join(words if len(words) <= 12 else [*words[:10], "...", words[-1]])
+            self._fail(number, f"the heads make a cycle: {path}")
         if not multiroot and len(several := roots(heads)) > 1:
             number = self.numbers[several[1] - 1]
             self._fail(number, f"words {several[0]} and {several[1]} are both roots; one may be")
@@ -246,11 +247,6 @@ class _Lines:
 
     def _fail(self, number: int, problem: str) -> NoReturn:
         raise TreebankError(problem, source=self.source, line=number)
-
-
-def _path(words: list[int]) -> str:
-    names = [str(word) for word in words]
-    return " -> ".join(names if len(names) <= 12 else [*names[:10], "...", names[-1]])
 
 
 def _find_format(block: str) -> Format | None:
@@ -294,9 +290,7 @@ def _as_conllu(block: str, source: str, *, line: int, format: Format, columns: C
 
 
 def _to_format(sentence: Sentence, format: Format) -> str:
-    """The lines of a sentence and the empty line after them; the older formats have words only."""
-    if format == "conllu":
-        return sentence.to_conllu()
+    """The lines in an older format, which has words only, and the empty line after them."""
     rows = Sentence.from_tokens(sentence.tokens).to_conllu()[:-2].split("\n")
     return "".join(_row(row.split("\t"), format) for row in rows) + "\n"
 
