@@ -136,7 +136,9 @@ def test_a_peer_that_lies_is_not_timed(
 
     monkeypatch.setattr(peers, "supar", liar)
     rows = measure("first_order", torch.device("cpu"), sentences=2, words=5, seconds=0)
-    assert [set(row.milliseconds) - {"torch-struct"} for row in rows] == [{"ours", "reference"}] * 2
+    assert [set(row.milliseconds) - {"torch-struct", "plain loops"} for row in rows] == [
+        {"ours", "reference"}
+    ] * 2
     told = capsys.readouterr().err
     assert "liar log Z + marginals differ from the reference: log Z by" in told
     assert "liar argmax misses the best score by" in told
