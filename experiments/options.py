@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
 from experiments.command_line import run_command_line
 from experiments.errors import ExperimentError
@@ -189,7 +189,9 @@ def _base(
 ) -> Config:
     """The settings that all systems share; epochs are chosen by what tables count."""
     # The same number of epochs for every system: none stops early.
-    changes = {} if epochs is None else {"epochs": epochs, "patience": epochs}
+    changes: dict[str, Any] = {"predict": []}  # the paper's parsers predict trees alone
+    if epochs is not None:
+        changes |= {"epochs": epochs, "patience": epochs}
     changed = load_config(source, changes | Config.parsed(settings))
     for name in _VARIED:
         if getattr(changed, name) != getattr(Config(), name):

@@ -92,7 +92,7 @@ class Run:
         Settings that have their default are no part of it, so that runs which were finished before
         a setting was added are found; `is_of` then compares those that were there.
         """
-        defaults = Config().to_dict()
+        defaults = Config().to_dict() | {"predict": []}
         chosen = {
             name: value for name, value in self.config.to_dict().items() if value != defaults[name]
         }

@@ -18,7 +18,7 @@ def gold_word_scores(parser: Parser, gold: Sequence[Sentence]) -> dict[str, floa
     bare = [Sentence(sentence.forms) for sentence in gold]
     parsed = parser.parse_stream(bare, probs=False)
     trees = [
-        truth.with_tree(tree.heads, tree.deprels, upos=tree.column("upos"))
+        truth.with_tree(tree.heads, tree.deprels, columns={"upos": tree.column("upos")})
         for truth, tree in zip(gold, parsed, strict=True)
     ]
     scores = evaluate_conll18(gold, trees)

@@ -38,6 +38,8 @@ class FileLock:
         """Take the lock, or raise `LockedError`."""
         import filelock  # not with every command that only reads models
 
+        if not path.parent.is_dir():  # which filelock would make
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
         self.path = path
         # Beside it, because a locked file cannot be read everywhere.
         self._holder = path.with_name(path.name + HOLDER)

@@ -66,7 +66,8 @@ class Settings:
 
     def to_dict(self) -> dict[str, Any]:
         """The settings by name, as JSON can hold them."""
-        return asdict(self)  # type: ignore[call-overload, no-any-return]
+        values = asdict(self)  # type: ignore[call-overload]
+        return {k: list(v) if isinstance(v, tuple) else v for k, v in values.items()}
 
     def to_toml(self) -> str:
         """The settings as lines of TOML, each with a comment that says what it is."""
@@ -79,6 +80,8 @@ class Settings:
     @classmethod
     def _checked(cls, item: Any, value: Any) -> Any:
         kind: Any = item.type
+        if get_origin(kind) is tuple:
+            return cls._checked_list(item, value)
         if get_origin(kind) is Literal:
             if value not in get_args(kind):
                 choices = ", ".join(get_args(kind))
@@ -96,6 +99,17 @@ class Settings:
             raise cls.error(f"{item.name} is {value}; it is {limit}")
         return value
 
+    @classmethod
+    def _checked_list(cls, item: Any, value: Any) -> tuple[str, ...]:
+        """The value of a setting that lists choices; text has them with commas between, or none."""
+        choices = get_args(get_args(item.type)[0])
+        if isinstance(value, str):
+            value = [name.strip() for name in value.split(",") if name.strip() not in ("", "none")]
+        if not isinstance(value, list | tuple) or any(name not in choices for name in value):
+            names = ", ".join(choices)
+            raise cls.error(f"{item.name} is {reprlib.repr(value)}; it lists some of: {names}")
+        return tuple(choice for choice in choices if choice in value)
+
 
 _KINDS = {bool: "true or false", int: "a whole number", float: "a finite number", str: "text"}
 _LARGEST = 2**53  # a whole number that every part of a program can hold
@@ -111,5 +125,5 @@ def _value(text: str) -> Any:
 def _toml(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
-    # A string of JSON is one of TOML.
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    # A string or list of JSON is one of TOML.
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | tuple) else repr(value)

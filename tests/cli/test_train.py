@@ -152,7 +152,9 @@ def test_tags(data: tuple[object, ...], out: Path) -> None:
     parser = package.load(out)
     assert {"NOUN", "VERB", "DET"} <= set(parser.vocabulary.tags)
     sentence = next(read_conllu(str(data[1])))
-    nouns = sentence.with_tree(sentence.heads, sentence.deprels, upos=["NOUN"] * len(sentence))
+    nouns = sentence.with_tree(
+        sentence.heads, sentence.deprels, columns={"upos": ["NOUN"] * len(sentence)}
+    )
     tagged, alike = parser.parse_tokens([sentence, nouns])
     assert tagged.probs != alike.probs
 

@@ -39,7 +39,7 @@ def test_scores_of_a_bilstm_are_those_of_torch(loss: str, rich: bool) -> None:
     config = replace(with_loss(loss), lstm_layers=2)
     vectors = None
     if rich:
-        config, vectors = replace(config, tags="upos", predict_upos=True), VECTORS
+        config, vectors = replace(config, tags="upos", predict=("upos",)), VECTORS
     vocabulary = WITH_VECTORS
     scorer = random_scorer(config, vocabulary=vocabulary, vectors=vectors).float()
     graph = graph_of(scorer)
@@ -49,14 +49,15 @@ def test_scores_of_a_bilstm_are_those_of_torch(loss: str, rich: bool) -> None:
 
 
 def test_a_wrong_score_is_a_difference() -> None:
-    config = replace(with_loss("crf2o"), predict_upos=True)
+    config = replace(with_loss("crf2o"), predict=("upos",))
     scorer = random_scorer(config).float()
     graph = graph_of(scorer)
     batch = batch_of(sentences_of([4, 2]), config)
     scored = [scorer.arc_scores.weight, scorer.label_scores.weight]
     assert scorer.sibling_scores is not None
-    assert scorer.tag_scores is not None
-    for weight in (*scored, scorer.sibling_scores.weight, scorer.tag_scores.weight):
+    tags = scorer.column_scores["upos"].weight
+    assert isinstance(tags, torch.nn.Parameter)
+    for weight in (*scored, scorer.sibling_scores.weight, tags):
         before = weight.detach().clone()
         with torch.no_grad():
             weight[-1] += 0.01
@@ -72,7 +73,7 @@ def test_scores_of_a_bert_are_those_of_torch(
     small_treebank: Path,  # noqa: F811
     tmp_path: Path,
 ) -> None:
-    settings = {"lstm_layers": layers, "mix_layers": mixed, "predict_upos": True, "tags": "upos"}
+    settings = {"lstm_layers": layers, "mix_layers": mixed, "predict": ["upos"], "tags": "upos"}
     config = config_for(bert, **settings)
     folder = trained(tmp_path / "model", small_treebank, config)
     path, difference = export_onnx(folder)

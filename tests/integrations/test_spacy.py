@@ -178,7 +178,7 @@ def test_the_english_model_is_used_by_name_and_not_copied(tmp_path: Path) -> Non
 
 
 def test_tags_are_read_and_given(tmp_path: Path) -> None:
-    config = replace(SMALL, tags="upos", predict_upos=True, multiroot=True)
+    config = replace(SMALL, tags="upos", predict=("upos",), multiroot=True)
     random_parser(config).save(tmp_path / "model")
     component = TreeCRFComponent(str(tmp_path / "model"), device="cpu")
     vocab = spacy.blank("en").vocab
@@ -189,7 +189,7 @@ def test_tags_are_read_and_given(tmp_path: Path) -> None:
     random_parser(replace(config, tags="none")).save(tmp_path / "tagger")
     component = TreeCRFComponent(str(tmp_path / "tagger"), device="cpu")
     doc = component(Doc(vocab, words=["a", "dog", "b", "c"], sent_starts=[True] + 3 * [False]))
-    assert {token.pos_ for token in doc} <= set(VOCABULARY.upos)
+    assert {token.pos_ for token in doc} <= set(VOCABULARY.columns["upos"])
     assert len(list(doc.sents)) == 1
 
 

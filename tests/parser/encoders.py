@@ -81,5 +81,6 @@ def config_for(encoder: Path, **changes: object) -> Config:
         "transformer": str(encoder),
         "epochs": 1,
         "lstm_layers": 0,
+        "predict": [],
     }
     return PRESETS["tiny"].changed(settings | changes)

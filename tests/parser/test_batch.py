@@ -15,7 +15,7 @@ from treecrf.parser.batching.encoding import encode, encode_annotation
 from treecrf.parser.batching.gold import WordCounts, count_words
 from treecrf.treebank import Sentence, Token
 
-CONFIG = replace(SMALL, tags="upos", predict_upos=True, max_chars=5)
+CONFIG = replace(SMALL, tags="upos", predict=("upos",), max_chars=5)
 WITH_VECTORS = VOCABULARY.with_vectors(["a", "cat"])
 
 
@@ -105,7 +105,6 @@ def test_every_annotation_is_at_its_token(sentences: list[Sentence], multiroot: 
     batch = make_batch(encoded, np.arange(len(sentences)), annotation=annotation)
     gold, width = batch.gold, batch.grid[1]
     assert gold is not None
-    assert gold.upos is not None
     relations, upos, arcs, pairs = [], [], [], []
     for place, cell in enumerate(batch.cells.tolist()):
         s, t = divmod(cell, width)
@@ -119,19 +118,19 @@ def test_every_annotation_is_at_its_token(sentences: list[Sentence], multiroot: 
         assert gold.places[place] == batch.places[s, max(token.head, 0)]
         known = VOCABULARY.relation_numbers
         relations.append(known.get(token.deprel, -1) if token.head >= 0 else -1)
-        upos.append(VOCABULARY.upos_numbers.get(token.upos, -1))
+        upos.append(VOCABULARY.column_numbers["upos"].get(token.upos, -1))
         arcs.append((s, t, token.head))
         between = range(min(token.head, t) + 1, max(token.head, t))
         siblings = [k for k in between if sentence.heads[k - 1] == token.head]
         if siblings and (token.head > 0 or multiroot):
             pairs.append((s, t, token.head, max(siblings) if token.head < t else min(siblings)))
     assert gold.relations.tolist() == relations
-    assert gold.upos.tolist() == upos
+    assert gold.columns["upos"].tolist() == upos
     heads = [head for sentence in sentences for head in sentence.heads]
     counts = WordCounts(
         heads=sum(head >= 0 for head in heads),
         relations=sum(relation >= 0 for relation in relations),
-        upos=sum(tag >= 0 for tag in upos),
+        columns={"upos": sum(tag >= 0 for tag in upos)},
     )
     assert gold.counts == counts
     assert count_words(encoded, annotation, np.arange(len(sentences))) == counts

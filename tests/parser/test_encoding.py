@@ -89,7 +89,7 @@ def test_columns_that_no_model_asks_for_are_not_there() -> None:
     assert encoded.piece_table is None
     assert encoded.form_table is not None
     assert encoded.form_table.vectors is None
-    assert encode_annotation([Sentence(["a"])], VOCABULARY, SMALL).upos is None
+    assert encode_annotation([Sentence(["a"])], VOCABULARY, SMALL).columns == {}
 
 
 def test_the_vector_of_a_form_is_that_of_its_own_case_first() -> None:
@@ -104,12 +104,11 @@ def test_trees_as_numbers() -> None:
     full = Sentence(["a", "b", "c"], [2, 0, 2], deprels=["x", "z", "unseen"])
     partial = Sentence(["a", "b"], [-1, 0], deprels=["x", "y"])
     partial.tokens[0].upos, partial.tokens[1].upos = "X", "PUNCT"
-    annotation = encode_annotation([full, partial], VOCABULARY, replace(SMALL, predict_upos=True))
+    annotation = encode_annotation([full, partial], VOCABULARY, replace(SMALL, predict=("upos",)))
     assert annotation.heads.tolist() == [0, 2, 0, 2, 0, -1, 0]
     # What has no head has no relation, whatever the file says; but it may have a tag.
     assert annotation.relations.tolist() == [-1, 0, 2, -1, -1, -1, 1]
-    assert annotation.upos is not None
-    assert annotation.upos.tolist() == [-1, -1, -1, -1, -1, 2, -1]
+    assert annotation.columns["upos"].tolist() == [-1, -1, -1, -1, -1, 2, -1]
 
 
 def test_nothing_at_all() -> None:

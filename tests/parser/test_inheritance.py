@@ -48,13 +48,13 @@ def taken(target: Scorer, source: Scorer, old: Config, new: Config) -> None:
 
 @pytest.mark.parametrize(("loss", "then"), [("crf", "crf2o"), ("crf2o", "crf"), ("local", "crf")])
 def test_weights_of_a_role_stay_those_of_the_role(loss: str, then: str) -> None:
-    old = SMALL.changed({"loss": loss, "predict_upos": True})
+    old = SMALL.changed({"loss": loss, "predict": ["upos"]})
     new = old.changed({"loss": then})
     source, target = random_scorer(old, seed=1), random_scorer(new, seed=2)
     before = {role: (w.clone(), b.clone()) for role, (w, b) in rows_of(target, new).items()}
     taken(target, source, old, new)
     found, given = rows_of(target, new), rows_of(source, old)
-    assert "tag" in found
+    assert "upos" in found
     for role, parts in found.items():
         expected = given.get(role, before[role])
         for part, wanted in zip(parts, expected, strict=True):
@@ -210,15 +210,18 @@ def test_tags_to_learn_must_be_there(tmp_path: Path) -> None:
     treebank, tagged = tmp_path / "train.conllu", tmp_path / "tagged.conllu"
     write_conllu([CROSSING], treebank)
     tags = ["DET", "NOUN", "VERB", "NOUN"]
-    write_conllu([CROSSING.with_tree(CROSSING.heads, CROSSING.deprels, upos=tags)], tagged)
-    config = replace(PSEUDO, predict_upos=True)
-    with pytest.raises(ParserError, match="no word of the training data has a universal tag"):
-        begin(tmp_path / "model", treebank, config)
-    assert not (tmp_path / "model").exists()
+    write_conllu(
+        [CROSSING.with_tree(CROSSING.heads, CROSSING.deprels, columns={"upos": tags})], tagged
+    )
+    config = replace(PSEUDO, predict=("upos",))
+    training = begin(tmp_path / "model", treebank, config)
+    assert training.config.predict == ()
+    assert training.prepared.missing == ["upos"]
     train(begin(tmp_path / "model", tagged, config), tmp_path / "model")
     # A model that gives tags already may learn more trees without them.
     training = begin(tmp_path / "next", treebank, config, init=tmp_path / "model")
     assert (
-        training.vocabulary.upos == json.loads((tmp_path / "model/vocab.json").read_text())["upos"]
+        training.vocabulary.columns["upos"]
+        == json.loads((tmp_path / "model/vocab.json").read_text())["upos"]
     )
     train(training, tmp_path / "next")

@@ -150,23 +150,21 @@ def test_a_batch_without_any_label_has_the_loss_of_its_trees() -> None:
 
 def test_tags_have_a_loss_of_their_own() -> None:
     """The mean over the words that have one, whether or not they have a head."""
-    config = replace(with_loss("crf"), predict_upos=True)
+    config = replace(with_loss("crf"), predict=("upos",))
     scorer = random_scorer(config)
     sentences = annotated(FULL + PARTIAL)
-    plain = batch_of(sentences, replace(config, predict_upos=False), annotated=True)
+    plain = batch_of(sentences, replace(config, predict=()), annotated=True)
     assert plain.gold is not None
-    assert plain.gold.upos is None
+    assert plain.gold.columns == {}
     for number, sentence in enumerate(sentences):
         for token in sentence.tokens:
             token.upos = ("NOUN", "VERB", "unseen", "_")[(number + token.id) % 4]
     batch = batch_of(sentences, config, annotated=True)
     assert batch.gold is not None
-    assert batch.gold.upos is not None
-    scores = scorer.tags(scorer(batch))
-    assert scores is not None
+    scores = scorer.columns(scorer(batch))["upos"]
     losses = [
         -token.log_softmax(0)[tag]
-        for token, tag in zip(scores, batch.gold.upos.tolist(), strict=True)
+        for token, tag in zip(scores, batch.gold.columns["upos"].tolist(), strict=True)
         if tag >= 0
     ]
     assert len(losses) == sum(

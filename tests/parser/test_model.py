@@ -155,14 +155,12 @@ def test_a_model_with_the_weights_of_another_gives_its_scores() -> None:
 
 def test_only_models_that_give_tags_score_them() -> None:
     batch = batch_of(sentences_of([3, 1]), SMALL)
-    plain, tagger = random_scorer(SMALL), random_scorer(replace(SMALL, predict_upos=True))
-    assert plain.tags(plain(batch)) is None
-    scores = tagger.tags(tagger(batch))
-    assert scores is not None
-    assert scores.shape == (6, len(VOCABULARY.upos))
+    plain, tagger = random_scorer(SMALL), random_scorer(replace(SMALL, predict=("upos",)))
+    assert plain.columns(plain(batch)) == {}
+    scores = tagger.columns(tagger(batch))["upos"]
+    assert scores.shape == (6, len(VOCABULARY.columns["upos"]))
     alone = batch_of(sentences_of([3, 1])[:1], SMALL)
-    own = tagger.tags(tagger(alone))
-    assert own is not None
+    own = tagger.columns(tagger(alone))["upos"]
     torch.testing.assert_close(batch.unpack(scores)[0], own)
 
 

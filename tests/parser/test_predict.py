@@ -138,7 +138,7 @@ def test_all_else_stays() -> None:
 
 
 def test_tags_of_a_model_that_gives_them() -> None:
-    config = replace(with_loss("crf2o"), predict_upos=True)
+    config = replace(with_loss("crf2o"), predict=("upos",))
     seen = set()
     for seed in range(3):
         parser = random_parser(config, seed=seed)
@@ -146,9 +146,8 @@ def test_tags_of_a_model_that_gives_them() -> None:
         for parsed in (parser.parse_tokens(sentences), list(parser.parse_stream(sentences))):
             for sentence, result in zip(sentences, parsed, strict=True):
                 batch = batch_of([sentence], config)
-                scores = parser.scorer.tags(parser.scorer(batch))
-                assert scores is not None
-                tags = [parser.vocabulary.upos[tag] for tag in scores[1:].argmax(1)]
+                scores = parser.scorer.columns(parser.scorer(batch))["upos"]
+                tags = [parser.vocabulary.columns["upos"][tag] for tag in scores[1:].argmax(1)]
                 assert result.column("upos") == tags
                 seen |= set(tags)
         [ranked] = parser.parse_best(sentences[:1], 3)

@@ -49,7 +49,7 @@ def annotated(number: int) -> Sentence:
 @pytest.mark.parametrize("loss", LOSSES)
 def test_the_losses_of_parts_add_up(loss: str) -> None:
     """To that of the whole batch and its gradients, though some words are not annotated."""
-    config = replace(SMALL, predict_upos=True).changed({"loss": loss})
+    config = replace(SMALL, predict=("upos",)).changed({"loss": loss})
     sentences = [annotated(number) for number in range(12)]
     scorer = random_scorer(config)
     encoded = encode(sentences, VOCABULARY, config)
@@ -60,7 +60,7 @@ def test_the_losses_of_parts_add_up(loss: str) -> None:
     expected = [weights.grad for weights in scorer.parameters()]
     scorer.zero_grad()
     counts = count_words(encoded, annotation, rows)
-    assert (counts.heads, counts.relations, counts.upos) == (28, 28, 28)
+    assert (counts.heads, counts.relations, counts.columns) == (28, 28, {"upos": 28})
     total = torch.zeros((), dtype=torch.float64)
     for rank in range(3):
         part = Ranks(rank, 3).part_of(rows, encoded.lengths)

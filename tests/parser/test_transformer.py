@@ -53,7 +53,7 @@ def test_a_model_folder_is_all_that_parsing_needs(
     kind: str, layers: int, treebank: Path, tmp_path: Path, request: pytest.FixtureRequest
 ) -> None:
     encoder: Path = request.getfixturevalue(kind)
-    config = config_for(encoder, lstm_layers=layers, predict_upos=True, loss="crf")
+    config = config_for(encoder, lstm_layers=layers, predict=("upos",), loss="crf")
     training = set_up(tmp_path / "m", config, train=[treebank], dev=treebank, device="cpu")
     before = {name: tensor.clone() for name, tensor in training.scorer.state_dict().items()}
     train(training, tmp_path / "m")
@@ -72,7 +72,7 @@ def test_a_model_folder_is_all_that_parsing_needs(
     finally:
         hidden.rename(encoder)
     assert sentence.heads.count(0) == 1
-    assert {token.upos for token in sentence.tokens} <= set(parser.vocabulary.upos)
+    assert {token.upos for token in sentence.tokens} <= set(parser.vocabulary.columns["upos"])
 
 
 def test_bert_parses_without_the_package_transformers(

@@ -174,7 +174,7 @@ def test_trees_of_batches_are_joined_in_the_order_of_their_sentences(
     expected = trees_with(lengths, rows=list(range(len(lengths))))
     for name in ("lengths", "heads", "relations", "probs", "log_probs", "crossing", "marginals"):
         np.testing.assert_array_equal(getattr(joined, name), getattr(expected, name))
-    assert joined.upos is None
+    assert joined.columns == {}
     assert joined.entropies is None
 
 

@@ -54,10 +54,10 @@ def test_tags_are_those_of_the_column_that_is_embedded() -> None:
 def test_universal_tags_are_those_that_a_model_gives() -> None:
     tokens = [Token(n, "a", upos=tag, head=0, deprel="x") for n, tag in enumerate("XY_X", 1)]
     sentence = Sentence.from_tokens(tokens)
-    assert build_vocabulary([sentence], SMALL).upos == []
-    tagged = build_vocabulary([sentence], replace(SMALL, predict_upos=True))
-    assert tagged.upos == ["X", "Y"]
-    assert tagged.upos_numbers == {"X": 0, "Y": 1}
+    assert build_vocabulary([sentence], SMALL).columns["upos"] == []
+    tagged = build_vocabulary([sentence], replace(SMALL, predict=("upos",)))
+    assert tagged.columns["upos"] == ["X", "Y"]
+    assert tagged.column_numbers["upos"] == {"X": 0, "Y": 1}
     assert tagged.sizes["upos"] == 2
 
 
@@ -90,7 +90,11 @@ def test_a_file_holds_it_all() -> None:
 @pytest.mark.parametrize(
     ("data", "problem"),
     [
-        ([], "a vocabulary has the keys relations, upos, tags, characters, words, vectors"),
+        (
+            [],
+            "a vocabulary has the keys relations, upos, xpos, feats, lemma, tags, characters",
+        ),
+        (VOCABULARY.to_dict() | {"lemmas": {"a": 1}}, "lemmas does not map strings"),
         ({"words": []}, "a vocabulary has the keys"),
         (VOCABULARY.to_dict() | {"more": []}, "a vocabulary has the keys"),
         (VOCABULARY.to_dict() | {"words": "abc"}, "words is not a list of strings"),
@@ -109,9 +113,9 @@ def test_extended_keeps_numbers() -> None:
     theirs = build_vocabulary(SENTENCES, SMALL).with_vectors(["q"])
     both = ours.extended(theirs)
     for name in ("words", "characters", "tags", "upos", "relations"):
-        mine, joined = getattr(ours, name), getattr(both, name)
+        mine, joined = ours.to_dict()[name], both.to_dict()[name]
         assert joined[: len(mine)] == mine
-        assert set(joined) == {*mine, *getattr(theirs, name)}
+        assert set(joined) == {*mine, *theirs.to_dict()[name]}
         assert len(set(joined)) == len(joined)
     assert both.vectors == ["p"]  # vectors come with the weights
 

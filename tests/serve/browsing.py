@@ -5,6 +5,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 import urllib.request
 import uuid
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ __all__ = [
     "SENTENCE",
     "Service",
     "browser_here",
+    "expect_heads",
     "fixed_heads",
     "heads_shown",
     "hold_answers",
@@ -146,6 +148,14 @@ def heads_shown(page: Page, sentence: str = ".sentence") -> list[int]:
         table.locator("summary").click()
     table.locator("select").first.wait_for()
     return [int(value) for value in _values(page, "select")]
+
+
+def expect_heads(page: Page, heads: list[int]) -> None:
+    """Wait until a page shows a tree with these heads: its answer may take a while."""
+    deadline = time.monotonic() + PATIENCE / 1000
+    while (shown := heads_shown(page)) != heads:
+        assert time.monotonic() < deadline, f"{shown} and not {heads}"
+        page.wait_for_timeout(50)
 
 
 def labels_shown(page: Page) -> list[str]:

@@ -40,7 +40,10 @@ def problem(client: TestClient, **parameters: str) -> str:
 def test_models_say_what_they_can_do(client: TestClient) -> None:
     for answer in (client.get("/models"), client.post("/models")):
         assert answer.json() == {
-            "models": {"english-small-1.0": ["tokenizer", "parser"], "de_words": ["parser"]},
+            "models": {
+                "english-small-1.0": ["tokenizer", "tagger", "parser"],
+                "de_words": ["tagger", "parser"],
+            },
             "default_model": "english-small-1.0",
         }
 
@@ -71,7 +74,7 @@ def test_every_way_of_sending_gives_the_same(client: TestClient) -> None:
 
 def test_columns_that_nobody_asked_for_stay(client: TestClient, parser: Parser) -> None:
     assert result(client, data=CONLLU) == CONLLU
-    parsed = result(client, data=CONLLU, parser="", tagger="")
+    parsed = result(client, data=CONLLU, parser="")
     (tree,) = parser.parse_tokens([["do", "n't", "go"]])
     expected = CONLLU
     for word in ("do\tdo\tAUX\tVB\tA=B", "n't\tnot\tPART\t_\t_", "go\tgo\tVERB\t_\t_"):
@@ -368,7 +371,7 @@ def test_version_1_of_conllu_has_no_spaces_and_no_empty_nodes(client: TestClient
 
 
 def test_new_tags_have_no_old_ones_beside_them() -> None:
-    config = replace(with_loss("crf"), predict_upos=True)
+    config = replace(with_loss("crf"), predict=("upos",))
     with TestClient(create_app({"tagging": random_parser(config)})) as client:
         tagged = result(client, data=CONLLU, tagger="")
         (sentence,) = read_conllu(io.StringIO(tagged))
@@ -380,7 +383,7 @@ def test_new_tags_have_no_old_ones_beside_them() -> None:
 
 
 def test_tags_are_given_to_who_asks_for_them() -> None:
-    config = replace(with_loss("crf"), predict_upos=True)
+    config = replace(with_loss("crf"), predict=("upos",))
     with TestClient(create_app({"tagging": random_parser(config)})) as client:
         assert client.get("/models").json()["models"] == {"tagging": ["tagger", "parser"]}
         given = "1\ta\t_\tDET\t_\t_\t_\t_\t_\t_\n2\tdog\t_\tADJ\t_\t_\t_\t_\t_\t_\n\n"

@@ -139,7 +139,7 @@ def test_colours_and_figures_follow_the_probabilities() -> None:
 
 def test_probabilities_of_a_file_and_of_a_parser_look_the_same() -> None:
     (written,) = read_conllu(TELESCOPE)
-    bare = written.with_tree(written.heads, written.deprels, misc=["_"] * 7)
+    bare = written.with_tree(written.heads, written.deprels, columns={"misc": ["_"] * 7})
     assert Counter(g.get("class") for g in parsed(to_svg(written)).iter(f"{SVG}g")) == {
         "sure": 6,
         "likely": 1,

@@ -29,9 +29,9 @@ def check(data: st.DataObject, sentence: Sentence) -> None:
     probs = data.draw(st.sampled_from([None, [0.5] * words]))
     sentence.probs = [1.0] * words
 
-    changed = sentence.with_tree(
-        heads, deprels, probs=probs, comments=comments, misc=misc, upos=upos
-    )
+    given = {"upos": upos, "misc": misc}
+    columns = {name: column for name, column in given.items() if column is not None}
+    changed = sentence.with_tree(heads, deprels, probs=probs, comments=comments, columns=columns)
 
     before = sentence.copy()
     expected = sentence.copy()
@@ -106,7 +106,9 @@ def test_its_own_tree_does_not_change_how_a_missing_head_is_written() -> None:
 
 def test_all_but_the_tree_stays() -> None:
     third = list(read_conllu(GOLDEN))[2]
-    changed = third.with_tree([0, 1, 1, -1, 3], ["a", "b", "c", "_", "e"], misc=list("vwxyz"))
+    changed = third.with_tree(
+        [0, 1, 1, -1, 3], ["a", "b", "c", "_", "e"], columns={"misc": list("vwxyz")}
+    )
     rows = [line.split("\t") for line in changed.to_conllu().split("\n")[2:-2]]
     assert [[row[0], *row[6:]] for row in rows] == [
         ["0.1", "_", "_", "1:nsubj", "_"],
@@ -162,10 +164,16 @@ def of_tokens() -> Sentence:
             {"deprels": ["a\tb", "c"]},
             "column DEPREL of word 1 holds a tab or a line break: 'a\\tb'",
         ),
-        ({"upos": ["X", "Y\n"]}, "column UPOS of word 2 holds a tab or a line break: 'Y\\n'"),
-        ({"upos": []}, "0 upos for 2 words"),
-        ({"misc": ["X", "Y\r"]}, "column MISC of word 2 holds a tab or a line break: 'Y\\r'"),
-        ({"misc": ["X"]}, "1 misc for 2 words"),
+        (
+            {"columns": {"upos": ["X", "Y\n"]}},
+            "column UPOS of word 2 holds a tab or a line break: 'Y\\n'",
+        ),
+        ({"columns": {"upos": []}}, "0 upos for 2 words"),
+        (
+            {"columns": {"misc": ["X", "Y\r"]}},
+            "column MISC of word 2 holds a tab or a line break: 'Y\\r'",
+        ),
+        ({"columns": {"misc": ["X"]}}, "1 misc for 2 words"),
         ({"probs": [1.0]}, "1 probs for 2 words"),
     ],
 )
@@ -186,6 +194,6 @@ def test_an_error_names_the_file_and_the_line() -> None:
 
 
 def test_a_carriage_return_inside_a_line_is_kept() -> None:
-    changed = from_file().with_tree([0, 1], ["x\r", "y\r"], misc=["a\rb", "_"])
+    changed = from_file().with_tree([0, 1], ["x\r", "y\r"], columns={"misc": ["a\rb", "_"]})
     (again,) = read_conllu(BytesIO(changed.to_conllu().encode()))
     assert (again.deprels, again.column("misc")) == (["x\r", "y\r"], ["a\rb", "_"])

@@ -177,6 +177,9 @@ def print_training(
     scored = "" if training.config.punct == "keep" else ", scored without punctuation"
     say(f"dev    {counted(len(training.dev), 'sentence')}{scored}")
     say(f"model  {training.config.loss}, {weights / 1e6:.1f}M weights, on {training.device}")
+    names = [name.upper() for name in training.config.predict]
+    missing = [f"no {name.upper()} in the training data" for name in prepared.missing]
+    say(f"also   {', '.join(names) or 'no other column'}{''.join(f'; {item}' for item in missing)}")
     if training.vectors is not None:
         known, forms = training.forms_with_vectors()
         say(f"vectors of {known:,} of the {counted(forms, 'form')} in the training data")

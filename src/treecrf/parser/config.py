@@ -1,7 +1,9 @@
 """The settings of a parser in one frozen dataclass; a model folder keeps them as `config.toml`."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any, get_args
 
 from treecrf.parser import choices
 from treecrf.parser.errors import ParserError
@@ -33,7 +35,14 @@ class Config(Settings):
     multiroot: bool = setting(False, "Whether a sentence may have several roots.")
 
     temperature: float = setting(
-        1.0, "Calibration: scores are divided by it before probabilities are computed.", least=1e-3
+        1.0, "Calibration: scores of trees are divided by it before probabilities.", least=1e-3
+    )
+
+    relation_temperature: float = setting(
+        1.0, "Calibration of the probabilities of relations.", least=1e-3
+    )
+    upos_temperature: float = setting(
+        1.0, "Calibration of the probabilities of universal tags.", least=1e-3
     )
 
     encoder: choices.Encoder = setting("bilstm", "Encoder of sentences: bilstm or transformer.")
@@ -42,7 +51,9 @@ class Config(Settings):
     precision: choices.Precision = setting(
         "float32", "Arithmetic on a CPU: float32, or int8 (faster with VNNI, slightly less exact)."
     )
-    predict_upos: bool = setting(False, "Whether the parser predicts universal tags as well.")
+    predict: tuple[choices.Column, ...] = setting(
+        get_args(choices.Column), "Columns predicted besides the tree, if training data has them."
+    )
     tags: choices.Tags = setting("none", "Tags that the network reads: none, upos or xpos.")
     min_freq: int = setting(2, "Words seen less often share one vector.", least=1)
     lowercase: bool = setting(True, "Whether word vectors ignore case; characters keep it.")
@@ -60,6 +71,7 @@ class Config(Settings):
     arc_size: int = setting(500, "Size of the vectors that score arcs.", least=1)
     label_size: int = setting(100, "Size of the vectors that score relations.", least=1)
     sibling_size: int = setting(100, "Size of the vectors that score adjacent siblings.", least=1)
+    column_size: int = setting(200, "Size of the vectors that predict each column.", least=1)
 
     embedding_dropout: float = setting(
         0.33, "Dropout of word, character and tag vectors.", least=0, below=1
@@ -126,6 +138,17 @@ class Config(Settings):
                 f"char_size is {self.char_size}: half of it is each direction's, so it must be even"
             )
 
+    @classmethod
+    def with_present_names(cls, settings: Mapping[str, Any]) -> dict[str, Any]:
+        """Settings from a file, which an older version may have written."""
+        present = {cls.renamed.get(name, name): value for name, value in settings.items()}
+        tags = present.pop("predict_upos", None)  # the only column, with vectors of this size
+        if tags is not None:
+            present["predict"] = ["upos"] if tags else []
+        if tags:
+            present["column_size"] = present.get("label_size", 100)
+        return present
+
     @property
     def pseudo(self) -> bool:
         """Whether crossing arcs are lifted before training and put back after decoding."""
@@ -159,7 +182,6 @@ ARCHITECTURE = (
     "encoder",
     "transformer",
     "mix_layers",
-    "predict_upos",
     "tags",
     "lowercase",
     "word_size",
@@ -172,5 +194,6 @@ ARCHITECTURE = (
     "arc_size",
     "label_size",
     "sibling_size",
+    "column_size",
 )
 """Settings that weights depend on: a warm start needs the same."""

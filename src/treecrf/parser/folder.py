@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,7 @@ __all__ = [
 ]
 
 _WEIGHTS_FORM = "treecrf model 1"
+_OLD_NAME = re.compile("^tag_scores[.]")  # of models that predict tags alone
 # A little under 16 MiB with the names of tensors: hosts of repositories want no larger files.
 SHARD_BYTES = (16 << 20) - (1 << 16)
 
@@ -167,6 +169,9 @@ def load_settings(
         vocabulary = Vocabulary.from_dict(parse_json(path.read_bytes()))
     except (OSError, StorageError, ParserError) as error:
         raise ParserError(f"{path}: not a vocabulary that can be read: {error}") from None
+    # Early versions have no such setting.
+    predict = [name for name in config.predict if vocabulary.columns[name]]
+    config = config.changed({"predict": predict})
     pretrained = None
     if config.encoder == "transformer":
         pretrained = load_pretrained(folder / ENCODER)
@@ -186,9 +191,10 @@ def load_weights(folder: Path) -> dict[str, Tensor]:
     for path in paths:
         weights |= _load(path, _WEIGHTS_FORM)[0]
     try:
-        return restored(weights)
+        found = restored(weights)
     except StorageError as error:
         raise ParserError(f"{folder}: {error}") from None
+    return {_OLD_NAME.sub("column_scores.upos.", name): found[name] for name in found}
 
 
 def load_vectors(folder: Path, vocabulary: Vocabulary) -> Tensor | None:

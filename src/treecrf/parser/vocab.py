@@ -2,22 +2,28 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, get_args
 
+from treecrf.parser.choices import Column
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.treebank import Sentence
+from treecrf.treebank.lemmas import find_rule
 
 if TYPE_CHECKING:
     from treecrf.parser.network.pretrained import Pieces
 
-__all__ = ["ROOT", "UNKNOWN", "Vocabulary", "build_vocabulary"]
+__all__ = ["COLUMNS", "ROOT", "UNKNOWN", "Vocabulary", "build_vocabulary", "classes_of"]
 
 UNKNOWN = 0
 ROOT = 1
 _SPECIAL = 2  # numbers before that of the first word, character or tag
-_LISTS = ("relations", "upos", "tags", "characters", "words", "vectors")
+COLUMNS: tuple[str, ...] = get_args(Column)
+_LISTS = ("relations", *COLUMNS, "tags", "characters", "words", "vectors")
+_LEMMAS = "lemmas"
+_LEAST_RULE = 2  # words with a lemma rule; one that was seen once is mostly a misspelt word
 
 
 class Vocabulary:
@@ -31,20 +37,26 @@ class Vocabulary:
         tags: Iterable[str],
         relations: Iterable[str],
         upos: Iterable[str] = (),
+        xpos: Iterable[str] = (),
+        feats: Iterable[str] = (),
+        lemma: Iterable[str] = (),
+        lemmas: Mapping[str, str] | None = None,
         vectors: Iterable[str] = (),
     ) -> None:
         self.words = list(words)
         self.characters = list(characters)
         self.tags = list(tags)
         self.relations = list(relations)
-        self.upos = list(upos)  # tags that the model predicts, if it does
         self.vectors = list(vectors)  # words with pretrained vectors, in the order of their file
         self.pieces: Pieces | None = None  # of a model with a transformer
+        # Classes of each column that the model predicts; those of lemmas are rules.
+        self.columns = dict(zip(COLUMNS, map(list, (upos, xpos, feats, lemma)), strict=True))
+        self.lemmas = dict(lemmas or {})  # of FORM TAB UPOS, where it is always the same
         self.word_numbers = _numbers(self.words, _SPECIAL)
         self.character_numbers = _numbers(self.characters, _SPECIAL)
         self.tag_numbers = _numbers(self.tags, _SPECIAL)
         self.relation_numbers = _numbers(self.relations, 0)
-        self.upos_numbers = _numbers(self.upos, 0)
+        self.column_numbers = {name: _numbers(self.columns[name], 0) for name in COLUMNS}
         self.vector_numbers = _numbers(self.vectors, 1)
 
     @property
@@ -55,46 +67,61 @@ class Vocabulary:
             "characters": len(self.characters) + _SPECIAL,
             "tags": len(self.tags) + _SPECIAL,
             "relations": len(self.relations),
-            "upos": len(self.upos),
+            **{name: len(classes) for name, classes in self.columns.items()},
         }
 
     def extended(self, other: "Vocabulary") -> "Vocabulary":
         """This vocabulary, followed by the items that only the other one has: no number changes."""
         ours, theirs = self.to_dict(), other.to_dict() | {"vectors": []}
         extended = Vocabulary(
-            **{name: [*dict.fromkeys(ours[name] + theirs[name])] for name in ours}
+            **{name: [*dict.fromkeys(ours[name] + theirs[name])] for name in _LISTS},
+            lemmas=ours[_LEMMAS] | theirs[_LEMMAS],
         )
         extended.pieces = self.pieces
         return extended
 
     def with_vectors(self, words: Iterable[str]) -> "Vocabulary":
         """This vocabulary with the words of a file of vectors."""
-        return Vocabulary(**self.to_dict() | {"vectors": list(words)})
+        return self.changed(vectors=list(words))
+
+    def changed(self, **lists: list[str]) -> "Vocabulary":
+        """This vocabulary with other lists."""
+        changed = Vocabulary(**self.to_dict() | lists)
+        changed.pieces = self.pieces
+        return changed
 
     def to_json(self) -> str:
         """The vocabulary as a JSON file."""
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=0) + "\n"
 
-    def to_dict(self) -> dict[str, list[str]]:
-        """The lists that `from_dict` takes."""
-        return {name: getattr(self, name) for name in _LISTS}
+    def to_dict(self) -> dict[str, Any]:
+        """The lists and the lemmas that `from_dict` takes."""
+        lists = {name: getattr(self, name) for name in _LISTS if name not in COLUMNS}
+        return {**lists, **self.columns, _LEMMAS: self.lemmas}
 
     @classmethod
     def from_dict(cls, data: Any) -> "Vocabulary":
         """The vocabulary in a JSON file; an error says what is wrong with it."""
-        if not isinstance(data, dict) or set(data) != set(_LISTS):
-            raise ParserError(f"a vocabulary has the keys {', '.join(_LISTS)}, and this has others")
+        if isinstance(data, dict):  # those of older versions have no column but UPOS
+            data = {"xpos": [], "feats": [], "lemma": [], _LEMMAS: {}} | data
+        if not isinstance(data, dict) or set(data) != {*_LISTS, _LEMMAS}:
+            names = ", ".join((*_LISTS, _LEMMAS))
+            raise ParserError(f"a vocabulary has the keys {names}, and this has others")
         for name in _LISTS:
             if not isinstance(data[name], list) or not all(isinstance(x, str) for x in data[name]):
                 raise ParserError(f"{name} is not a list of strings")
             if len(set(data[name])) < len(data[name]):
                 raise ParserError(f"{name} has an item twice")
+        lemmas = data[_LEMMAS]
+        if not isinstance(lemmas, dict) or not all(isinstance(x, str) for x in lemmas.values()):
+            raise ParserError(f"{_LEMMAS} does not map strings to strings")
         return cls(**data)
 
 
 def build_vocabulary(sentences: Sequence[Sentence], config: Config) -> Vocabulary:
     """The vocabulary of training sentences; by frequency, then by the alphabet."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in _LISTS}
+    lemmas: dict[str, set[str]] = {}
     for sentence in sentences:
         forms = sentence.forms
         counts["words"].update(map(str.lower, forms) if config.lowercase else forms)
@@ -103,11 +130,38 @@ def build_vocabulary(sentences: Sequence[Sentence], config: Config) -> Vocabular
         counts["relations"].update(name for name, head in arcs if head >= 0 and name != "_")
         if config.tags != "none":
             counts["tags"].update(sentence.column(config.tags))
-        if config.predict_upos:
-            counts["upos"].update(tag for tag in sentence.column("upos") if tag != "_")
-    lists = {name: sorted(count, key=lambda x: (-count[x], x)) for name, count in counts.items()}
-    frequent = [word for word in lists["words"] if counts["words"][word] >= config.min_freq]
-    return Vocabulary(**lists | {"words": frequent})
+        for name in config.predict:
+            counts[name].update(item for item in classes_of(sentence, name) if item is not None)
+        if {"lemma", "upos"} <= set(config.predict):
+            words = zip(*(sentence.column(name) for name in ("form", "upos", "lemma")), strict=True)
+            for form, tag, lemma in words:
+                lemmas.setdefault(f"{form}\t{tag}", set()).add(lemma)
+    rules = counts["lemma"]
+    least = {"words": config.min_freq, "lemma": min(_LEAST_RULE, max(rules.values(), default=1))}
+    lists = {
+        name: sorted(
+            (item for item in count if count[item] >= least.get(name, 1)),
+            key=lambda x: (-count[x], x),
+        )
+        for name, count in counts.items()
+    }
+    known = {key: next(iter(found)) for key, found in sorted(lemmas.items()) if len(found) == 1}
+    known = {key: lemma for key, lemma in known.items() if lemma != "_" and key[-2:] != "\t_"}
+    return Vocabulary(**lists, lemmas=known)
+
+
+def classes_of(sentence: Sentence, name: str) -> Sequence[str | None]:
+    """The classes that words have in a column; None for what is not annotated."""
+    cells = sentence.column(name)
+    if name == "lemma":
+        pairs = zip(sentence.forms, cells, strict=True)
+        return [None if lemma == "_" else _rule(form, lemma) for form, lemma in pairs]
+    if name == "feats" and set(cells) != {"_"}:  # having none is annotated as well
+        return cells
+    return [None if cell == "_" else cell for cell in cells]
+
+
+_rule = lru_cache(maxsize=1 << 16)(find_rule)
 
 
 def _numbers(items: list[str], first: int) -> dict[str, int]:

@@ -29,6 +29,7 @@ _STEPS: tuple[tuple[float, Certainty], ...] = (
     (0.4, "doubtful"),
     (0.0, "unlikely"),
 )
+_KEYS = ("HeadProb=", "DeprelProb=", "UposProb=")
 _HEAD_PROB = re.compile(r"(?:^|\|)HeadProb=([^|]*)")
 _OF_TREE = re.compile(r"#\s*(rank|log_prob)\s*=\s*(\S+)\s*$")
 
@@ -44,24 +45,26 @@ def head_probs(sentence: Sentence) -> list[float | None]:
 
 
 def without_probs(sentence: Sentence) -> list[str] | None:
-    """MISC of each word without `HeadProb`, for another tree; None where no word has it."""
-    if not sentence.misc_may_have("HeadProb="):
+    """MISC of each word without probabilities, for another tree; None where no word has any."""
+    if not any(map(sentence.misc_may_have, _KEYS)):
         return None
     return [_without_prob(misc) for misc in sentence.column("misc")]
 
 
 def with_written_probs(sentence: Sentence) -> Sentence:
-    """The sentence with the probability of each head in MISC, as `HeadProb=0.9876`."""
-    assert sentence.probs is not None
+    """The sentence with its probabilities in MISC, as `HeadProb=0.9876|DeprelProb=0.9911`."""
+    known = zip(_KEYS, (sentence.probs, sentence.deprel_probs, sentence.upos_probs), strict=True)
+    given = {key: probs for key, probs in known if probs is not None}
     misc = []
-    for old, prob in zip(sentence.column("misc"), sentence.probs, strict=True):
-        kept = _without_prob(old)
-        misc.append(f"{'' if kept == '_' else f'{kept}|'}HeadProb={prob:.4f}")
-    return sentence.with_tree(sentence.heads, sentence.deprels, probs=sentence.probs, misc=misc)
+    for old, *probs in zip(sentence.column("misc"), *given.values(), strict=True):
+        kept = [item for item in (_without_prob(old),) if item != "_"]
+        written = [f"{key}{prob:.4f}" for key, prob in zip(given, probs, strict=True)]
+        misc.append("|".join(kept + written) or "_")
+    return sentence.with_columns({"misc": misc})
 
 
 def _without_prob(misc: str) -> str:
-    return "|".join(item for item in misc.split("|") if not item.startswith("HeadProb=")) or "_"
+    return "|".join(item for item in misc.split("|") if not item.startswith(_KEYS)) or "_"
 
 
 def log_prob(sentence: Sentence) -> float | None:

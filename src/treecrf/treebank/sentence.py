@@ -1,7 +1,7 @@
 """A sentence of a treebank: its words, its comments and its tree."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,12 +31,14 @@ class Sentence:
 
     `forms`, `heads` and `deprels` have one item a word, without the root symbol, and are copies:
     assign a whole list to change them, or change the `tokens`. `comments` are whole lines. `probs`,
-    where a parser set it, is how sure it was of each head. A sentence of a file knows its `source`
-    and the `line` it starts at.
+    `deprel_probs` and `upos_probs`, where a parser set them, are how sure it was of each head,
+    relation and tag. A sentence of a file knows its `source` and the `line` it starts at.
     """
 
     comments: list[str]
     probs: list[float] | None
+    deprel_probs: list[float] | None
+    upos_probs: list[float] | None
     source: str
     line: int
     # Until tokens are asked for, the lines are text, `_lines`, and the columns that are asked for
@@ -62,6 +64,7 @@ class Sentence:
     ) -> None:
         self.comments = list(comments)
         self.probs = None if probs is None else list(probs)
+        self.deprel_probs = self.upos_probs = None
         self.source, self.line = "", 0
         self._lines, self._forms, self._offsets = "", list(forms), None
         self._heads = [-1] * len(self._forms)
@@ -109,7 +112,8 @@ class Sentence:
         Empty lines are made of the columns when they are needed.
         """
         sentence = cls.__new__(cls)
-        sentence.comments, sentence.probs = comments, None
+        sentence.comments = comments
+        sentence.probs = sentence.deprel_probs = sentence.upos_probs = None
         sentence.source, sentence.line = source, line
         sentence._lines, sentence._forms, sentence._offsets = lines, forms, offsets
         sentence._heads = [-1] * len(forms) if heads is None else heads
@@ -126,7 +130,9 @@ class Sentence:
     def copy(self) -> "Sentence":
         """A sentence that can be changed without changing this one."""
         other = self._with_lines(self._lines or "", self._heads, self._deprels, self.comments)
-        other.probs = None if self.probs is None else list(self.probs)
+        for name in ("probs", "deprel_probs", "upos_probs"):
+            probs = getattr(self, name)
+            setattr(other, name, None if probs is None else list(probs))
         if self._lines is None:
             multiwords = [replace(multiword) for multiword in self._multiwords]
             nodes = [replace(node) for node in self._empty_nodes]
@@ -148,38 +154,42 @@ class Sentence:
         *,
         probs: Sequence[float] | None = None,
         comments: Iterable[str] = (),
-        misc: Sequence[str] | None = None,
-        upos: Sequence[str] | None = None,
+        columns: Mapping[str, Sequence[str]] | None = None,
     ) -> "Sentence":
         """A copy with another tree: the fast way to many of them, because no tokens are made.
 
-        `probs` goes with the tree, and the comments come after those that are there. MISC and UPOS
-        are replaced where they are given; all else stays as it is, the enhanced graph (DEPS) too,
-        whether or not it goes with the tree. Heads in a cycle are not refused.
+        `probs` goes with the tree, and the comments come after those that are there. Other columns,
+        such as "upos", are replaced where they are given; all else stays as it is, the enhanced
+        graph (DEPS) too, whether or not it goes with the tree. Heads in a cycle are not refused.
         """
         heads = self._checked_heads(heads)
         deprels = self._checked_column("deprel", deprels)
-        misc = None if misc is None else self._checked_column("misc", misc)
-        upos = None if upos is None else self._checked_column("upos", upos)
+        checked = {
+            name: self._checked_column(name, cells) for name, cells in (columns or {}).items()
+        }
         if probs is not None:
             self._check_length("probs", probs)
         if self._lines is None:
             other = self.copy()
             other.comments += comments
-            for token, head in zip(other._tokens, heads, strict=True):
-                token.head = head
-            for name, column in (("deprel", deprels), ("misc", misc), ("upos", upos)):
-                for token, cell in zip(other._tokens, column or (), strict=column is not None):
+            changed: dict[str, Sequence[object]] = {"head": heads, "deprel": deprels, **checked}
+            for name, column in changed.items():
+                for token, cell in zip(other._tokens, column, strict=True):
                     setattr(token, name, cell)
         else:
             lines = self._lines
             # Lines that are not made yet will be made of the new tree.
             same = not lines or (heads == self._heads and deprels == self._deprels)
-            if not same or misc is not None or upos is not None:
-                old = self._text()
-                lines = replace_columns(old, heads=heads, deprels=deprels, misc=misc, upos=upos)
+            if not same or checked:
+                lines = replace_columns(self._text(), heads=heads, deprels=deprels, columns=checked)
             other = self._with_lines(lines, heads, deprels, [*self.comments, *comments])
         other.probs = None if probs is None else list(probs)
+        return other
+
+    def with_columns(self, columns: Mapping[str, Sequence[str]]) -> "Sentence":
+        """A copy with the same tree and probabilities, and with other cells in these columns."""
+        other = self.with_tree(self.heads, self.deprels, probs=self.probs, columns=columns)
+        other.deprel_probs, other.upos_probs = self.deprel_probs, self.upos_probs
         return other
 
     def _text(self) -> str:

@@ -1,7 +1,7 @@
 """Words, multiword tokens and empty nodes: what a sentence is made of, a line each in a file."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import lru_cache
 from itertools import repeat
@@ -184,26 +184,27 @@ def make_lines(forms: list[str], heads: list[int], deprels: list[str]) -> str:
 
 
 def replace_columns(
-    lines: str,
-    *,
-    heads: list[int],
-    deprels: list[str],
-    upos: list[str] | None = None,
-    misc: list[str] | None = None,
+    lines: str, *, heads: list[int], deprels: list[str], columns: Mapping[str, list[str]]
 ) -> str:
-    """The lines with other columns of the words, cut no more than needed."""
+    """The lines with another tree and other columns of the words, cut no more than needed."""
     rows = lines.split("\n")
     places: Sequence[int] = range(len(rows))
     if len(rows) != len(heads):
         places = [place for place in places if rows[place].partition("\t")[0].isdecimal()]
-    kept: Iterable[None] = repeat(None, len(heads))
-    columns = zip(places, _head_cells(heads), deprels, misc or kept, strict=True)
-    for place, head, deprel, new in columns:
-        before, _, _, deps, old = rows[place].rsplit("\t", 4)
-        rows[place] = f"{before}\t{head}\t{deprel}\t{deps}\t{new or old}"
-    for place, tag in zip(places, upos or (), strict=upos is not None):
-        id, form, lemma, _, after = rows[place].split("\t", 4)
-        rows[place] = f"{id}\t{form}\t{lemma}\t{tag}\t{after}"
+    if columns.keys() <= {"misc"}:
+        kept: Iterable[None] = repeat(None, len(heads))
+        new = zip(places, _head_cells(heads), deprels, columns.get("misc", kept), strict=True)
+        for place, head, deprel, misc in new:
+            before, _, _, deps, old = rows[place].rsplit("\t", 4)
+            rows[place] = f"{before}\t{head}\t{deprel}\t{deps}\t{misc or old}"
+        return "\n".join(rows)
+    changed = {"head": _head_cells(heads), "deprel": deprels, **columns}
+    indices = [COLUMNS.index(name) for name in changed]
+    for place, *cells in zip(places, *changed.values(), strict=True):
+        row = rows[place].split("\t")
+        for index, cell in zip(indices, cells, strict=True):
+            row[index] = cell
+        rows[place] = "\t".join(row)
     return "\n".join(rows)
 
 

@@ -80,7 +80,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
             "transformer": str(make_bert(folder / "bert")),
             "mix_layers": 2,
             "lstm_layers": 0,
-            "predict_upos": True,
+            "predict": ["upos"],
             "epochs": 2,
         }
     )

@@ -79,7 +79,6 @@ def largest_difference(scorer: Scorer, graph: GraphScorer, batch: Batch) -> floa
     for shift in range(batch.grid[1]):  # each head in turn
         heads = (tokens + shift) % (batch.lengths[:, None] + 1)
         pairs.append((scorer.labels(ours, batch, heads), graph.labels(theirs, batch, heads)))
-    tag_scores, graph_tags = scorer.tags(ours), graph.tags(theirs)
-    if tag_scores is not None and graph_tags is not None:
-        pairs.append((tag_scores, graph_tags))
+    classes = graph.columns(theirs)
+    pairs += [(scores, classes[name]) for name, scores in scorer.columns(ours).items()]
     return max(float((one - other).abs().max()) for one, other in pairs)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from treecrf.integrations.onnx.encoders import add_bert, add_bilstm, add_char_lstm
 from treecrf.integrations.onnx.graph import Graph, Value
@@ -21,8 +21,9 @@ def scorer_graph(scorer: Scorer, properties: dict[str, str]) -> "ModelProto":
     """Make the graph of a scorer, for the inputs of `graph_inputs`; `properties` are its metadata.
 
     Its outputs are `arc_scores [batch, dependent, head]`, `label_scores [batch, dependent, head,
-    label]` and, if the model has them, `sibling_scores [batch, dependent, head, sibling]` and
-    `tag_scores [batch, token, tag]`. Cells of padding are arbitrary.
+    label]` and, if the model has them, `sibling_scores [batch, dependent, head, sibling]` and, for
+    each column that it predicts, `upos_scores [batch, token, class]` and so on. Cells of padding
+    are arbitrary.
     """
     graph = Graph()
     lengths = graph.input("lengths", ["batch"])
@@ -45,10 +46,10 @@ def scorer_graph(scorer: Scorer, properties: dict[str, str]) -> "ModelProto":
     if scorer.sibling_scores is not None:
         siblings = _add_siblings(graph, scorer.sibling_scores.weight, roles, width)
         graph.output("sibling_scores", siblings, ["batch", "token", "token", "token"])
-    if scorer.tag_scores is not None:
-        layer = scorer.tag_scores
-        tags = graph.linear(roles["tag"], layer.weight.t(), layer.bias)
-        graph.output("tag_scores", tags, ["batch", "token", layer.out_features])
+    for name, layer in scorer.column_scores.items():
+        assert isinstance(layer, nn.Linear)
+        classes = graph.linear(roles[name], layer.weight.t(), layer.bias)
+        graph.output(f"{name}_scores", classes, ["batch", "token", layer.out_features])
     return graph.finish(properties)
 
 

@@ -16,6 +16,7 @@ from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import FACTORED_CELLS
 from treecrf.parser.folder import load_settings, model_digest
 from treecrf.parser.network.scorer import Roles
+from treecrf.parser.vocab import COLUMNS
 
 with needs_extra("onnx", "ONNX"):
     import onnxruntime
@@ -78,6 +79,10 @@ class GraphScorer:
         self.digest: str = known.get("digest", "")
         self.inputs = [item.name for item in self.session.get_inputs()]
         self.outputs = [item.name for item in self.session.get_outputs()]
+        names = {column: f"{column}_scores" for column in COLUMNS}
+        if "tag_scores" in self.outputs:  # a graph of an older version
+            names["upos"] = "tag_scores"
+        self._columns = {column: name for column, name in names.items() if name in self.outputs}
 
     @property
     def sibling_scores(self) -> bool | None:
@@ -90,8 +95,8 @@ class GraphScorer:
         inputs = graph_inputs(batch)
         found = self.session.run(self.outputs, {name: inputs[name] for name in self.inputs})
         roles = dict(zip(self.outputs, map(torch.from_numpy, found), strict=True))
-        if "tag_scores" in roles:
-            roles["tag_scores"] = roles["tag_scores"].flatten(0, 1)[batch.cells]
+        for name in self._columns.values():
+            roles[name] = roles[name].flatten(0, 1)[batch.cells]
         return roles
 
     def arcs(self, roles: Roles, batch: Batch) -> Tensor:
@@ -112,9 +117,9 @@ class GraphScorer:
         place = heads.clamp(min=0)[:, :, None, None].expand(-1, -1, 1, scores.shape[3])
         return scores.gather(2, place).flatten(0, 2)[batch.cells]
 
-    def tags(self, roles: Roles) -> Tensor | None:
-        """Scores `[token, tag]` of the universal tags of packed tokens."""
-        return roles.get("tag_scores")
+    def columns(self, roles: Roles) -> dict[str, Tensor]:
+        """Scores `[token, class]` of packed tokens in each predicted column."""
+        return {column: roles[name] for column, name in self._columns.items()}
 
 
 def _too_long(batch: Batch) -> ParserError:

@@ -35,13 +35,15 @@ __all__ = ["TreeCRFComponent", "make_treecrf"]
 _ROOT = "ROOT"  # as spaCy calls what Universal Dependencies call root
 _SPACE = "dep"  # as in spaCy, of white space
 _PROB = "head_prob"
+_ANNOTATIONS = {"upos": "POS", "xpos": "TAG", "feats": "MORPH", "lemma": "LEMMA"}
 
 
 @Language.factory(
     "treecrf",
     assigns=[
         *("token.head", "token.dep", "token.is_sent_start", "doc.sents"),
-        *("token.pos", f"token._.{_PROB}"),  # tags of models that give them
+        # Of models that predict them.
+        *("token.pos", "token.tag", "token.morph", "token.lemma", f"token._.{_PROB}"),
     ],
     default_config={"model": None, "device": "auto", "decoder": None},
 )
@@ -119,7 +121,8 @@ class TreeCRFComponent:
         """Give a Doc trees; a sentence without one is all white space."""
         heads = np.arange(len(doc))
         deps = [_SPACE] * len(doc)
-        gives_tags = self.parser.config.predict_upos and not doc.has_annotation("POS")
+        given = {name: doc.has_annotation(annotation) for name, annotation in _ANNOTATIONS.items()}
+        predicted = [name for name in self.parser.config.predict if not given[name]]
         for sentence, tree in trees:
             places = sentence.places
             for space, place in sentence.spaces.items():
@@ -134,9 +137,9 @@ class TreeCRFComponent:
                 heads[place] = places[head - 1] if head else root
                 deps[place] = _ROOT if place == root else deprel
                 doc[place]._.set(_PROB, prob)
-            if gives_tags:
-                for place, tag in zip(places, tree.column("upos"), strict=True):
-                    doc[place].pos_ = tag if tag in UNIVERSAL_TAGS else "X"
+            for name in predicted:
+                for place, cell in zip(places, tree.column(name), strict=True):
+                    _set_column(doc[place], name, cell)
         numbers = np.array([doc.vocab.strings.add(dep) for dep in deps], np.uint64)
         # Sentences start where trees do.
         relative = (heads - np.arange(len(doc))).astype(np.uint64)
@@ -185,3 +188,15 @@ class TreeCRFComponent:
     @property
     def _is_bundled(self) -> bool:
         return not self._carried and model_folder(self.model).is_relative_to(BUNDLED)
+
+
+def _set_column(token: Token, name: str, cell: str) -> None:
+    """Give a token of spaCy what a column of CoNLL-U says."""
+    if name == "upos":
+        token.pos_ = cell if cell in UNIVERSAL_TAGS else "X"
+    elif name == "feats":
+        cast(Any, token).set_morph("" if cell == "_" else cell)
+    elif name == "xpos":
+        token.tag_ = cell
+    else:
+        token.lemma_ = cell

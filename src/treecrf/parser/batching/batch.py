@@ -70,6 +70,10 @@ class Batch:
         """Number of sentences, and of tokens of the longest."""
         return self.places.shape[0], self.places.shape[1]
 
+    def pack(self, grid: Tensor) -> Tensor:
+        """Packed tokens `[token]` of a grid `[sentence, token]`."""
+        return grid.flatten().index_select(0, self.cells)
+
     def unpack(self, tokens: Tensor) -> Tensor:
         """Packed tokens in a grid `[sentence, token, feature]`, zero where there is none."""
         sentences, width = self.grid
@@ -104,7 +108,8 @@ def make_batch(
     if annotation is not None:
         heads = own["heads"] = np.full(places.shape, -1, np.int64)
         heads.ravel()[cells] = annotation.heads.take(token)
-        counts, groups["gold"] = gold_arrays(annotation, token, cells=cells, places=places)
+        counts, groups["gold"], columns = gold_arrays(annotation, token, cells=cells, places=places)
+        groups["columns"] = {**columns}
     if encoded.form_table is not None:
         groups["words"], character_sizes = pack_forms(encoded.form_table, forms)
     if encoded.piece_table is not None:
@@ -112,7 +117,7 @@ def make_batch(
     moved = _to_device(groups, device)
     parts: dict[str, Any] = {"gold": None, "words": None, "pieces": None}
     if "gold" in moved:
-        parts["gold"] = Gold(counts=counts, **moved["gold"])
+        parts["gold"] = Gold(counts=counts, columns=moved["columns"], **moved["gold"])
     if "words" in moved:
         sizes = torch.from_numpy(character_sizes)
         parts["words"] = WordInputs(character_sizes=sizes, **moved["words"])

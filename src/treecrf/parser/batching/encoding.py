@@ -1,9 +1,10 @@
 """Sentences as arrays of numbers, on the host; batches are cut from these."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from treecrf.parser.batching.distinct import FormTable, Integers
 from treecrf.parser.batching.pieces import PieceTable
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
-from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary
+from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary, classes_of
 from treecrf.treebank import Sentence
 
 __all__ = ["Annotation", "EncodedSentences", "check_tags", "encode", "encode_annotation"]
@@ -45,7 +46,7 @@ class Annotation:
 
     heads: Integers  # 0 for the root symbol
     relations: Integers  # -1 for the root symbol and for relations never seen
-    upos: Integers | None  # if the model predicts tags
+    columns: dict[str, Integers]  # classes in each column that the model predicts
     siblings: Integers | None  # second order: the adjacent sibling, 0 for none
 
 
@@ -96,23 +97,23 @@ def _as_read(form: str) -> str:
 def encode_annotation(
     sentences: Sequence[Sentence], vocabulary: Vocabulary, config: Config
 ) -> Annotation:
-    """Heads, relations, and tags if the model predicts them, as numbers."""
+    """Heads, relations and the columns that the model predicts, as numbers."""
     heads = np.fromiter(
         chain.from_iterable((0, *sentence.heads) for sentence in sentences), np.int64
     )
     deprels = (sentence.deprels for sentence in sentences)
     relations = _numbers(deprels, vocabulary.relation_numbers, root=-1, unknown=-1)
     relations[heads < 0] = -1
-    upos = None
-    if config.predict_upos:
-        columns = (sentence.column("upos") for sentence in sentences)
-        upos = _numbers(columns, vocabulary.upos_numbers, root=-1, unknown=-1)
+    columns: dict[str, Integers] = {}
+    for name in config.predict:
+        classes = (classes_of(sentence, name) for sentence in sentences)
+        columns[name] = _numbers(classes, vocabulary.column_numbers[name], root=-1, unknown=-1)
     siblings = None
     if config.loss == "crf2o":
         siblings = _adjacent_siblings(heads, np.fromiter(map(len, sentences), np.int64))
         if not config.multiroot:  # then the root symbol has no two children
             siblings[heads == 0] = 0
-    return Annotation(heads, relations, upos, siblings)
+    return Annotation(heads, relations, columns, siblings)
 
 
 def _adjacent_siblings(heads: Integers, lengths: Integers) -> Integers:
@@ -136,7 +137,7 @@ def _adjacent_siblings(heads: Integers, lengths: Integers) -> Integers:
 
 
 def _numbers(
-    columns: Iterable[Sequence[str]], known: dict[str, int], *, root: int, unknown: int
+    columns: Iterable[Sequence[str | None]], known: Mapping[Any, int], *, root: int, unknown: int
 ) -> Integers:
     """Numbers of the items of each sentence, after that of the root symbol."""
 

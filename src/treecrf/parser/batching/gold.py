@@ -17,11 +17,11 @@ __all__ = ["Gold", "WordCounts", "count_words", "gold_arrays"]
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """Words with a head, a relation and a tag: the losses are divided by these."""
+    """Words with a head, a relation, a class in a column: the losses are divided by these."""
 
     heads: int
     relations: int
-    upos: int
+    columns: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Gold:
     counts: WordCounts
     places: Tensor  # [token], packed place of the head; that of the root symbol for none
     relations: Tensor  # [token], -1 for none
-    upos: Tensor | None  # [token], -1 for none
+    columns: dict[str, Tensor]  # [token] of each predicted column, -1 for none
     arcs: Tensor | None  # [word], cells of arc scores; None where some word has no head
     siblings: Tensor | None  # [pair], cells of sibling scores, of the second order
 
@@ -41,40 +41,39 @@ def count_words(encoded: EncodedSentences, annotation: Annotation, rows: Integer
     starts, lengths = encoded.starts[rows], encoded.lengths[rows] + 1
     before = np.cumsum(lengths) - lengths
     token = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
-    heads, relations, upos = _of_tokens(annotation, token)
-    return _count(np.delete(heads, before), relations, upos)  # root symbols are no words
+    heads, relations, columns = _of_tokens(annotation, token)
+    return _count(np.delete(heads, before), relations, columns)  # root symbols are no words
 
 
 def _of_tokens(
     annotation: Annotation, token: Integers
-) -> tuple[Integers, Integers, Integers | None]:
-    upos = None if annotation.upos is None else annotation.upos.take(token)
-    return annotation.heads.take(token), annotation.relations.take(token), upos
+) -> tuple[Integers, Integers, dict[str, Integers]]:
+    columns = {name: column.take(token) for name, column in annotation.columns.items()}
+    return annotation.heads.take(token), annotation.relations.take(token), columns
 
 
-def _count(heads: Integers, relations: Integers, upos: Integers | None) -> WordCounts:
+def _count(heads: Integers, relations: Integers, columns: dict[str, Integers]) -> WordCounts:
     return WordCounts(
         heads=int(np.count_nonzero(heads >= 0)),
         relations=int(np.count_nonzero(relations >= 0)),
-        upos=0 if upos is None else int(np.count_nonzero(upos >= 0)),
+        columns={name: int(np.count_nonzero(column >= 0)) for name, column in columns.items()},
     )
 
 
 def gold_arrays(
     annotation: Annotation, token: Integers, *, cells: Integers, places: Integers
-) -> tuple[WordCounts, dict[str, Integers | None]]:
-    """The counts and the arrays of `Gold`, by name, of packed tokens.
+) -> tuple[WordCounts, dict[str, Integers | None], dict[str, Integers]]:
+    """The counts, the arrays of `Gold` by name, and its columns, of packed tokens.
 
     `cells [token]` are their places in the grid `[sentence, token]`, `places` the way back.
     """
     sentences, width = places.shape
-    heads, relations, upos = _of_tokens(annotation, token)
+    heads, relations, columns = _of_tokens(annotation, token)
     words = heads[sentences:]  # the root symbols come first
-    counts = _count(words, relations, upos)
+    counts = _count(words, relations, columns)
     arrays: dict[str, Integers | None] = {
         "places": places.take(cells - cells % width + np.maximum(heads, 0)),
         "relations": relations,
-        "upos": upos,
         "arcs": None,
         "siblings": None,
     }
@@ -84,4 +83,4 @@ def gold_arrays(
             sibling = annotation.siblings.take(token[sentences:])
             has_one = np.flatnonzero(sibling)
             arrays["siblings"] = arcs.take(has_one) * width + sibling.take(has_one)
-    return counts, arrays
+    return counts, arrays, columns

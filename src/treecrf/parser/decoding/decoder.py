@@ -4,12 +4,16 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
+from itertools import accumulate, chain
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
 from treecrf.parser.batching.batch import Batch
+from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.config import Config
 from treecrf.parser.decoding.long import LongTreeCRF
 from treecrf.parser.decoding.mbr import has_tree, is_projective_tree, mbr_heads
@@ -25,6 +29,9 @@ __all__ = ["LONGEST_ENTROPY", "Decoding", "NoAllowedTreeError", "decode"]
 LONGEST_ENTROPY = 150
 """Words of a sentence that has an entropy of the second order, which takes the marginals of all
 siblings in double precision: of a longer one that takes longer than the rest of parsing it."""
+
+LEMMA_RULES = 4
+"""Lemma rules that are tried on a form: those that do not fit it are passed over."""
 
 _IMPOSSIBLE = (
     "no tree has the heads that are to be kept (a cycle, or a second root under the single-root "
@@ -229,41 +236,49 @@ class Decoding:
         self, heads: Tensor, *, log_probs: Tensor | None = None, entropies: Tensor | None = None
     ) -> Trees:
         """Trees with heads `[tree, N]`: one for each sentence, or several for the only one."""
-        batch, tags = self.batch, self.scorer.tags(self.roles)
-        sentences = batch.grid[0]
-        relations = [
-            self.scorer.labels(self.roles, batch, some).argmax(1, keepdim=True)
-            for some in heads.split(sentences)
-        ]
-        columns = [heads, torch.cat([batch.unpack(some).squeeze(2) for some in relations])]
-        if tags is not None:
-            best = batch.unpack(tags.argmax(1, keepdim=True)).squeeze(2)
-            columns.append(best.expand_as(heads))
+        batch, sentences = self.batch, self.batch.grid[0]
         steps = batch.batch_sizes.numpy()  # [step], how many sentences have a token there
-        inside = np.tile(np.arange(sentences)[:, None] < steps, (len(heads) // sentences, 1))
-        tokens = torch.stack(columns).cpu().numpy()[:, inside]  # [column, token]
+        inside = np.arange(sentences)[:, None] < steps  # [sentence, token]
+        order = batch.places.cpu().numpy()[inside]  # packed tokens, sentence by sentence
+        columns = self.scorer.columns(self.roles)
+        best = {name: self._best_classes(name, scores) for name, scores in columns.items()}
+        classes, numbers = [], []
+        for some in heads.split(sentences):
+            relations = self.scorer.labels(self.roles, batch, some)
+            rows = [batch.pack(some), relations.argmax(1), *chain.from_iterable(best.values())]
+            classes.append(torch.stack(rows))
+            if log_probs is not None:
+                by_head = self._marginals()
+                chosen = batch.pack(by_head.gather(2, some.clamp(min=0).unsqueeze(2)).squeeze(2))
+                numbers.append(torch.stack([chosen.float(), *self._best_probs(relations, columns)]))
+        tokens = _by_sentence(classes, order)  # [column, token]
+        ranks = accumulate(map(len, best.values()), initial=2)
         missing = np.zeros(len(heads), bool)
         if self._missing is not None:
             missing |= self._missing.cpu().numpy()
         trees = Trees(
-            lengths=inside.sum(1) - 1,
+            lengths=np.tile(inside.sum(1) - 1, len(classes)),
             heads=tokens[0],
             relations=tokens[1],
-            upos=None if tags is None else tokens[2],
+            columns={
+                name: tokens[first : first + len(some)].T
+                for (name, some), first in zip(best.items(), ranks, strict=False)
+            },
             crossing=missing,
         )
         if log_probs is None:
             return trees
-        by_head = self._marginals()
-        probs = by_head.expand(len(heads), -1, -1).gather(2, heads.unsqueeze(2)).squeeze(2)
+        probs, relation_probs, *tag_probs = _by_sentence(numbers, order).astype(np.float64)
         trees = replace(
             trees,
-            probs=probs.double().cpu().numpy()[inside],
+            probs=probs,
+            relation_probs=relation_probs,
+            upos_probs=tag_probs[0] if tag_probs else None,
             log_probs=log_probs.double().cpu().numpy(),
         )
         if entropies is None:
             return trees
-        marginals = by_head.float().cpu().numpy()
+        marginals = self._marginals().float().cpu().numpy()
         return replace(
             trees,
             entropies=entropies.double().cpu().numpy(),
@@ -272,3 +287,25 @@ class Decoding:
                 for row, length in enumerate(trees.lengths.tolist())
             ],
         )
+
+    def _best_classes(self, name: str, scores: Tensor) -> list[Tensor]:
+        """The best classes `[token]` of a column, best first: several where one may not fit."""
+        if name != "lemma":
+            return [scores.argmax(1)]
+        return list(scores.topk(min(LEMMA_RULES, scores.shape[1]), dim=1).indices.unbind(1))
+
+    def _best_probs(self, relations: Tensor, columns: dict[str, Tensor]) -> list[Tensor]:
+        """Probabilities `[token]` of the best relation and, where it is predicted, tag."""
+        temperatures = [(relations, self.config.relation_temperature)]
+        if "upos" in columns:
+            temperatures.append((columns["upos"], self.config.upos_temperature))
+        # The best has the score 0 among the shifted ones.
+        return [
+            1 / ((scores - scores.amax(1, keepdim=True)) / temperature).exp().sum(1)
+            for scores, temperature in temperatures
+        ]
+
+
+def _by_sentence(parts: list[Tensor], order: Integers) -> npt.NDArray[Any]:
+    """Rows `[row, token]` of packed tokens by sentence, part after part."""
+    return np.concatenate([part.cpu().numpy()[:, order] for part in parts], 1)

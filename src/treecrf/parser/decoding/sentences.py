@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import nan
 
 import numpy as np
@@ -12,6 +13,7 @@ from treecrf.parser.constraints import Constraints
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
+from treecrf.treebank.lemmas import apply_rule
 from treecrf.treebank.probs import without_probs
 from treecrf.treebank.pseudoprojective import is_lifted, restore
 
@@ -22,6 +24,14 @@ _LOG_PROB = "# log_prob = "
 RANK = "# rank = "
 _CROSSING = "# decoder = mst (no projective tree has the heads that were kept)"
 _OWN_COMMENTS = (_LOG_PROB, RANK, _CROSSING)
+
+
+_PROBS = {"probs": "probs", "relation_probs": "deprel_probs", "upos_probs": "upos_probs"}
+
+
+@lru_cache(maxsize=1 << 16)
+def _applied(form: str, rule: str) -> str | None:
+    return apply_rule(form, rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +55,8 @@ class TreeNamer:
     def __init__(self, vocabulary: Vocabulary, config: Config) -> None:
         self.encoding = config.encoding
         self.relations = vocabulary.relations
-        self.upos = vocabulary.upos
+        self.columns = vocabulary.columns
+        self.lemmas = vocabulary.lemmas
         self.marked: set[int] = set()
         self.plain = list(self.relations)
         if config.pseudo:
@@ -71,8 +82,9 @@ class TreeNamer:
         """The sentences with these trees; heads and relations under constraints stay."""
         # Whole lists at once: a slice of a list is cheaper than one of an array.
         heads, relations = trees.heads.tolist(), trees.relations.tolist()
-        probs = None if trees.probs is None else trees.probs.tolist()
-        tags = None if trees.upos is None else trees.upos.tolist()
+        numbers = {name: getattr(trees, name) for name in _PROBS}
+        probs = {name: values.tolist() for name, values in numbers.items() if values is not None}
+        columns = {name: classes.tolist() for name, classes in trees.columns.items()}
         parsed = []
         first = 1
         for number, (sentence, constraint) in enumerate(zip(sentences, constraints, strict=True)):
@@ -89,10 +101,10 @@ class TreeNamer:
             tree = sentence.with_tree(
                 named_heads,
                 deprels,
-                probs=None if probs is None else probs[words],
-                misc=without_probs(sentence),  # those of a tree that it had before
-                upos=None if tags is None else [self.upos[tag] for tag in tags[words]],
+                columns=self._cells(sentence, {n: rows[words] for n, rows in columns.items()}),
             )
+            for name, values in probs.items():
+                setattr(tree, _PROBS[name], values[words])
             tree.comments = [
                 comment for comment in tree.comments if not comment.startswith(_OWN_COMMENTS)
             ]
@@ -103,6 +115,34 @@ class TreeNamer:
                 tree.comments.append(_CROSSING)
             parsed.append(tree)
         return parsed
+
+    def _cells(
+        self, sentence: Sentence, columns: dict[str, list[list[int]]]
+    ) -> dict[str, list[str]]:
+        """The columns of a sentence that change, from the best classes of each word."""
+        cells = {}
+        if (misc := without_probs(sentence)) is not None:  # those of a tree that it had before
+            cells["misc"] = misc
+        for name, classes in columns.items():
+            if name != "lemma":
+                names = self.columns[name]
+                cells[name] = [names[best] for (best,) in classes]
+        if "lemma" in columns:
+            tags = cells.get("upos") or sentence.column("upos")
+            words = zip(sentence.forms, tags, columns["lemma"], strict=True)
+            cells["lemma"] = [self._lemma(*word) for word in words]
+        return cells
+
+    def _lemma(self, form: str, tag: str, rules: list[int]) -> str:
+        """The lemma that training data always has for a form and tag, or the best rule gives."""
+        known = self.lemmas.get(f"{form}\t{tag}")
+        if known is not None:
+            return known
+        for rule in rules:
+            lemma = _applied(form, self.columns["lemma"][rule])
+            if lemma:
+                return lemma
+        return form
 
     def ranked(
         self, sentence: Sentence, constraints: Constraints, trees: Trees

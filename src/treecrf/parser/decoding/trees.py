@@ -1,7 +1,7 @@
 """Trees of many sentences as arrays: what decoding gives, and what sentences are made from."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ __all__ = ["Trees"]
 
 Numbers = npt.NDArray[np.float64]
 
-_BY_TOKEN = ("heads", "relations", "upos", "probs")
+_BY_TOKEN = ("heads", "relations", "probs", "relation_probs", "upos_probs")
 _BY_SENTENCE = ("lengths", "log_probs", "crossing", "entropies")
 
 
@@ -27,8 +27,10 @@ class Trees:
     lengths: Integers  # [sentence], in words
     heads: Integers  # [token]; -1 where there is no tree
     relations: Integers  # [token]
-    upos: Integers | None = None  # [token]
+    columns: dict[str, Integers] = field(default_factory=dict)  # [token, rank], best class first
     probs: Numbers | None = None  # [token], of each head
+    relation_probs: Numbers | None = None  # [token]
+    upos_probs: Numbers | None = None  # [token]
     log_probs: Numbers | None = None  # [sentence]; -inf where the distribution has no such tree
     crossing: npt.NDArray[np.bool_] | None = None  # [sentence], whether no projective tree fits
     entropies: Numbers | None = None  # [sentence], in nats; NaN where it takes too long
@@ -67,6 +69,10 @@ class Trees:
             for name in names:
                 if getattr(found[0], name) is not None:
                     values[name] = np.concatenate([getattr(trees, name) for trees in found])[places]
+        values["columns"] = {
+            name: np.concatenate([trees.columns[name] for trees in found])[tokens]
+            for name in found[0].columns
+        }
         for name in ("marginals", "best"):
             if getattr(found[0], name) is not None:
                 every = [item for trees in found for item in getattr(trees, name)]

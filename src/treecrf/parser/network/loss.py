@@ -58,7 +58,7 @@ def tempered(
 def training_loss(
     scorer: Scorer, batch: Batch, config: Config, *, counts: WordCounts | None = None
 ) -> Tensor:
-    """The loss of a batch: those of its trees, their labels and tags, each by the word.
+    """The loss of a batch: those of its trees, their relations and columns, each by the word.
 
     Of a part of a batch, `counts` are those of the whole: the losses of the parts add up.
     """
@@ -84,16 +84,17 @@ def training_loss(
                 trees = trees - _sum_of(sibling_scores, gold.siblings)
 
     counts = gold.counts if counts is None else counts
-    label_scores = scorer.labels_at(roles, gold.places)
-    labels = functional.cross_entropy(
-        label_scores, gold.relations, ignore_index=-1, reduction="sum"
-    )
-    loss = trees / max(1, counts.heads) + labels / max(1, counts.relations)
-    tag_scores = scorer.tags(roles)
-    if tag_scores is not None and gold.upos is not None:
-        tags = functional.cross_entropy(tag_scores, gold.upos, ignore_index=-1, reduction="sum")
-        loss = loss + tags / max(1, counts.upos)
+    relations = _cross_entropy(scorer.labels_at(roles, gold.places), gold.relations)
+    loss = trees / max(1, counts.heads) + relations / max(1, counts.relations)
+    for name, scores in scorer.columns(roles).items():
+        if name in gold.columns:
+            loss = loss + _cross_entropy(scores, gold.columns[name]) / max(1, counts.columns[name])
     return loss
+
+
+def _cross_entropy(scores: Tensor, classes: Tensor) -> Tensor:
+    """The sum over tokens that have a class."""
+    return functional.cross_entropy(scores, classes, ignore_index=-1, reduction="sum")
 
 
 def _sum_of(scores: Tensor, cells: Tensor) -> Tensor:

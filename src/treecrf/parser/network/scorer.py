@@ -29,7 +29,7 @@ class Network(Protocol):
     def siblings(self, roles: Roles, batch: Batch) -> Tensor | None: ...
     def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]: ...
     def labels(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor: ...
-    def tags(self, roles: Roles) -> Tensor | None: ...
+    def columns(self, roles: Roles) -> dict[str, Tensor]: ...
 
 
 def role_sizes(config: Config) -> dict[str, int]:
@@ -42,9 +42,7 @@ def role_sizes(config: Config) -> dict[str, int]:
     }
     if config.loss == "crf2o":
         sizes |= dict.fromkeys(("pair_dependent", "pair_head", "pair_sibling"), config.sibling_size)
-    if config.predict_upos:
-        sizes["tag"] = config.label_size
-    return sizes
+    return sizes | dict.fromkeys(config.predict, config.column_size)
 
 
 class Scorer(nn.Module):
@@ -70,8 +68,8 @@ class Scorer(nn.Module):
         self.sibling_scores = (
             TriaffineSiblings(config.sibling_size) if config.loss == "crf2o" else None
         )
-        self.tag_scores = (
-            nn.Linear(config.label_size, sizes["upos"]) if config.predict_upos else None
+        self.column_scores = nn.ModuleDict(
+            {name: nn.Linear(config.column_size, sizes[name]) for name in config.predict}
         )
 
     def forward(self, batch: Batch) -> Roles:
@@ -118,6 +116,6 @@ class Scorer(nn.Module):
         )
         return scores
 
-    def tags(self, roles: Roles) -> Tensor | None:
-        """Scores `[token, tag]` of the universal tags of packed tokens."""
-        return None if self.tag_scores is None else self.tag_scores(roles["tag"])
+    def columns(self, roles: Roles) -> dict[str, Tensor]:
+        """Scores `[token, class]` of packed tokens in each predicted column."""
+        return {name: layer(roles[name]) for name, layer in self.column_scores.items()}

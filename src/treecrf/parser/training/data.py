@@ -22,6 +22,7 @@ class Prepared:
     partial: int = 0  # sentences in which some words have no head
     lifted: int = 0  # sentences with lifted arcs
     left_out: list[Sentence] = field(default_factory=list)  # no projective tree has their heads
+    missing: list[str] = field(default_factory=list)  # columns to predict that the data lacks
 
     def warnings(self) -> list[str]:
         """Warnings for the user, a line each."""
@@ -34,7 +35,7 @@ class Prepared:
         lifting = "--nonprojective pseudo lifts the arcs of whole trees, " if whole else ""
         return [
             f"left out {count:,} {'sentence' if count == 1 else 'sentences'} whose heads no "
-            f"projective tree has ({names}{more}); {lifting}--loss nonprojective learns any tree"
+            f"projective tree has ({names}{more}); {lifting}--loss nonprojective learns any tree",
         ]
 
 

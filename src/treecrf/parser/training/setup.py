@@ -97,14 +97,29 @@ def set_up(
     if not any(head >= 0 for sentence in dev_sentences for head in sentence.heads):
         raise ParserError(f"{dev}: no word has a head, so there is no best epoch to choose by it")
     _check_punctuation(dev_sentences, config, name=f"{dev}")
-    make = partial(_training, config=config, prepared=prepared, dev=dev_sentences, device=chosen)
+    made = partial(_training, prepared=prepared, dev=dev_sentences, device=chosen)
     if begun:  # the weights come with the checkpoint
-        _, vocabulary, pretrained = checkpoint.load_settings(folder, weights=False)
-        return make(vocabulary, checkpoint.load_vectors(folder, vocabulary), pretrained)
+        saved, vocabulary, pretrained = checkpoint.load_settings(folder, weights=False)
+        config = config.changed({"predict": saved.predict})
+        vectors = checkpoint.load_vectors(folder, vocabulary)
+        return made(vocabulary, vectors, pretrained, config=config)
+    known = () if init is None else checkpoint.load_settings(model_folder(init))[0].predict
+    config = _with_columns(config, prepared, known)
+    make = partial(made, config=config)
     found = build_vocabulary(prepared.sentences, config)
     if init is not None:
         return _inherited(make, found, config, model_folder(init), keep_segmenter=keep_segmenter)
     return _new(make, found, config, embeddings=embeddings)
+
+
+def _with_columns(config: Config, prepared: Prepared, known: Sequence[str]) -> Config:
+    """The settings without columns that neither the data nor the model that is the start has."""
+    prepared.missing = [
+        name
+        for name in config.predict
+        if name not in known and all(set(one.column(name)) <= {"_"} for one in prepared.sentences)
+    ]
+    return config.changed({"predict": [n for n in config.predict if n not in prepared.missing]})
 
 
 def _inherited(
@@ -167,11 +182,6 @@ def _training(
     """A training of a network with random weights, which are made only if they fit in memory."""
     if not vocabulary.relations:
         raise ParserError("no word of the training data has a head and a relation")
-    if config.predict_upos and not vocabulary.upos:
-        raise ParserError(
-            "predict_upos is true, and no word of the training data has a universal tag to learn: "
-            "leave it out, or take data with tags"
-        )
     make = partial(Scorer, config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
     check_training(make_blank(make), prepared.sentences, config, device)
     torch.manual_seed(config.seed)

@@ -13,21 +13,20 @@ from torch import Tensor
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.network.scorer import Scorer, role_sizes
-from treecrf.parser.vocab import Vocabulary
+from treecrf.parser.vocab import COLUMNS, Vocabulary
 from treecrf.treebank.pseudoprojective import is_lifted, restore, with_escapes
 
 __all__ = ["inheritance_note", "inherited_relations", "inherited_vocabulary", "take_weights"]
 
 _LABELS = "label_scores.weight"
 _ROLES = ("roles.linear.weight", "roles.linear.bias")
-_OPTIONAL = "sibling_scores."  # the old model may lack them
+_OPTIONAL = ("sibling_scores.", "column_scores.")  # the old model may lack them
 # Weights with a row for each item of the vocabulary.
 _ROWS = (
     "reader.words.trained.weight",
     "reader.characters.embedding.weight",
     "reader.tags.weight",
-    "tag_scores.weight",
-    "tag_scores.bias",
+    *(f"column_scores.{name}.{kind}" for name in COLUMNS for kind in ("weight", "bias")),
     _LABELS,
 )
 
@@ -72,9 +71,7 @@ def inherited_vocabulary(
 ) -> Vocabulary:
     """The old vocabulary under new settings, followed by what only the new data has."""
     relations = list(inherited_relations(vocabulary.relations, old=old, new=new))
-    start = Vocabulary(**vocabulary.to_dict() | {"relations": relations})
-    start.pieces = vocabulary.pieces
-    return start.extended(found)
+    return vocabulary.changed(relations=relations).extended(found)
 
 
 @torch.no_grad()

@@ -137,7 +137,7 @@ def _partial(number: int, sentence: Sentence, record: Record) -> Sentence:
     partial = sentence.with_tree(
         [record.heads.get(word, -1) for word in words],
         [record.labels.get(word, "_") for word in words],
-        misc=without_probs(sentence),
+        columns={"misc": without_probs(sentence) or sentence.column("misc")},
     )
     for token in partial.tokens:
         token.deps = "_"

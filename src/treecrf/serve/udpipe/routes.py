@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 
 import treecrf
 from treecrf.parser.decoding.sentences import Analysis
+from treecrf.parser.vocab import COLUMNS
 from treecrf.serve.checks import check_lengths, check_page, check_size
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
@@ -124,7 +125,7 @@ def udpipe_routes(
 
 def _components(batcher: Batcher) -> list[str]:
     parser = batcher.engine.parser
-    able = [parser.has_segmenter, parser.config.predict_upos, True]
+    able = [parser.has_segmenter, bool(parser.config.predict), True]
     return list(compress(["tokenizer", "tagger", "parser"], able))
 
 
@@ -155,7 +156,8 @@ class _Work:
         if "normalized_spaces" in options:
             self.left_out += "SpacesAfter=", "SpacesBefore="
         self.parses = "parser" in parameters
-        self.tags = "tagger" in parameters and batcher.engine.parser.config.predict_upos
+        self.predicted = batcher.engine.parser.config.predict
+        self.tags = "tagger" in parameters and bool(self.predicted)
         self.starts: list[int] = []  # of the lines, where each is a sentence
 
     def job(self, data: str) -> Job:
@@ -223,22 +225,14 @@ class _Work:
         if not self.parses:
             parsed = parsed.with_tree(given.heads, given.deprels)
         if self.tags:
-            parsed = _without_old_tags(parsed)
-        elif self.batcher.engine.parser.config.predict_upos:
-            parsed = parsed.with_tree(parsed.heads, parsed.deprels, upos=given.column("upos"))
+            stale = [name for name in COLUMNS if name not in self.predicted]
+            parsed = parsed.with_columns({name: ["_"] * len(parsed) for name in stale})
+        else:
+            parsed = parsed.with_columns({name: given.column(name) for name in self.predicted})
         written = self.writer.write(parsed)
         if self.cuts and self.left_out and self.writer.name == "conllu":
             written = "\n".join(_without(line, self.left_out) for line in written.split("\n"))
         return json.dumps(written, ensure_ascii=False)[1:-1]
-
-
-def _without_old_tags(sentence: Sentence) -> Sentence:
-    if all(set(sentence.column(name)) == {"_"} for name in ("lemma", "xpos", "feats")):
-        return sentence
-    sentence = sentence.copy()
-    for token in sentence.tokens:
-        token.lemma = token.xpos = token.feats = "_"
-    return sentence
 
 
 def _without(line: str, left_out: tuple[str, ...]) -> str:
