@@ -32,7 +32,7 @@ from treecrf.nn.compact import Stored
 from treecrf.parser import folder as checkpoint
 from treecrf.parser import load
 from treecrf.parser.choices import Precision
-from treecrf.parser.training.calibration import calibration_error, fit_temperature
+from treecrf.parser.training.calibration import calibration_errors, fit_temperatures
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.treebank import Sentence, read_conllu
 
@@ -93,7 +93,7 @@ def _make(
         on = "cpu" if precision == "int8" else device
         parser = load(made, device=on, precision=precision)
         size = sum(path.stat().st_size for path in made.glob("model*.safetensors"))
-        error = calibration_error(parser, data.dev)
+        error = calibration_errors(parser, data.dev)["temperature"]
         steps.append(Step(name, size, gold_word_scores(parser, data.dev), error))
         print(f"{name}: {steps[-1].text}", flush=True)
 
@@ -103,8 +103,9 @@ def _make(
         score("vocabulary cut", made)
     fit = None
     if data.held_out is not None:
-        fit = fit_temperature(load(made, device=device), data.held_out)
-        checkpoint.change_settings(made, {"temperature": fit.temperature})
+        fits = fit_temperatures(load(made, device=device), data.held_out)
+        checkpoint.change_settings(made, {name: one.temperature for name, one in fits.items()})
+        fit = fits["temperature"]
         score(f"temperature {fit.temperature:g}", made)
     weights = checkpoint.load_weights(made)
     kinds: tuple[Stored, ...] = ("half",) if stored == "half" else ("half", "bytes")

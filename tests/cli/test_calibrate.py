@@ -13,9 +13,13 @@ from treecrf.parser.folder import change_settings
 
 WHOLE = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
 PARTIAL = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
+TEMPERATURES = {"temperature": 8.0, "relation_temperature": 5.0, "upos_temperature": 6.0}
 PRINTED = re.compile(
-    r"temperature        (\S+) -> (\S+), fitted to [\d,]+ words of 60 sentences\n"
-    r"calibration error  (0\.\d{4}) -> (0\.\d{4})\n"
+    r"fitted to [\d,]+ words of 60 sentences\n"
+    + "".join(
+        rf"{name} +(\S+) -> (\S+) +calibration error (0\.\d{{4}}) -> (0\.\d{{4}})\n"
+        for name in TEMPERATURES
+    )
 )
 
 
@@ -24,7 +28,7 @@ def unsure(model: Path, tmp_path: Path) -> Path:
     """A model that is less sure than it should be."""
     folder = tmp_path / "model"
     shutil.copytree(model, folder)
-    change_settings(folder, {"temperature": 8.0})
+    change_settings(folder, TEMPERATURES)
     return folder
 
 
@@ -35,20 +39,23 @@ def test_probabilities_get_better_and_trees_stay(unsure: Path, treebank: Path) -
     printed = treecrf("calibrate", unsure, dev).stdout
     found = PRINTED.match(printed)
     assert found, printed
-    assert printed[found.end() :] == f"the temperature is in {unsure / 'config.toml'}\n"
-    old, new, error, smaller = map(float, found.groups())
-    assert old == 8
-    assert smaller < error
+    assert printed[found.end() :] == f"the temperatures are in {unsure / 'config.toml'}\n"
     config = package.load(unsure).config
-    assert config.temperature == new < 8
-    assert config.changed({"temperature": 8.0}).to_toml().encode() == before.pop("config.toml")
+    groups = list(map(float, found.groups()))
+    fitted = groups[1::4]
+    for place, (name, hot) in enumerate(TEMPERATURES.items()):
+        old, new, error, smaller = groups[4 * place : 4 * place + 4]
+        assert old == hot
+        assert getattr(config, name) == new < hot
+        assert smaller < error
+    assert config.changed(TEMPERATURES).to_toml().encode() == before.pop("config.toml")
     after = content(unsure)
     assert before == {name: after[name] for name in before}
     assert treecrf("parse", dev, "--model", unsure).stdout == trees
-    # A second time there is nothing to gain: the temperature takes the place of the old one.
+    # A second time there is nothing to gain: the temperatures take the place of the old ones.
     again = PRINTED.match(treecrf("calibrate", unsure, dev).stdout)
     assert again
-    assert float(again[2]) == pytest.approx(new, abs=0.02)
+    assert list(map(float, again.groups()[1::4])) == pytest.approx(fitted, abs=0.02)
 
 
 def test_a_dry_run_writes_nothing(unsure: Path, treebank: Path) -> None:

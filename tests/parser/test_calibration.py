@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tests.parser.models import VOCABULARY, random_scorer, sentences_of, with_loss
+from tests.parser.models import VOCABULARY, batch_of, random_scorer, sentences_of, with_loss
 from treecrf.parser import Parser, ParserError
 from treecrf.parser.decoding import decoder as decode
-from treecrf.parser.training.calibration import fit_temperature
+from treecrf.parser.training.calibration import calibration_errors, fit_temperatures
 from treecrf.treebank import Sentence
 
 LOSSES = ("local", "crf", "crf2o", "nonprojective")
@@ -65,27 +65,82 @@ def with_drawn_trees(parser: Parser, sentences: list[Sentence]) -> list[Sentence
 @pytest.mark.parametrize("loss", ["crf", "crf2o"])
 def test_the_temperature_that_trees_were_drawn_with_is_found(loss: str) -> None:
     sentences = with_drawn_trees(parser_with(1.6, loss), sentences_of([4, 6, 8] * 200))
-    fit = fit_temperature(parser_with(1.0, loss), sentences)
+    fit = fit_temperatures(parser_with(1.0, loss), sentences)["temperature"]
     assert fit.temperature == pytest.approx(1.6, abs=0.25)
     assert fit.after < fit.before
     assert fit.words == 18 * 200
-    again = fit_temperature(parser_with(0.7, loss), sentences)
+    again = fit_temperatures(parser_with(0.7, loss), sentences)["temperature"]
     assert again.temperature == pytest.approx(fit.temperature, abs=0.02)
 
 
 def test_a_model_that_is_far_too_sure_has_a_high_temperature() -> None:
     sentences = with_drawn_trees(parser_with(6.0, spread=1.5), sentences_of([4, 6, 8] * 200))
-    fit = fit_temperature(parser_with(1.0, spread=1.5), sentences)
+    fit = fit_temperatures(parser_with(1.0, spread=1.5), sentences)["temperature"]
     assert fit.temperature == pytest.approx(6.0, abs=0.5)
+
+
+def with_drawn_classes(parser: Parser, sentences: list[Sentence]) -> list[Sentence]:
+    """Drawn trees, with relations and tags drawn from what the parser says of its own trees."""
+    config, scorer, drawn = parser.config, parser.scorer, []
+    pairs = zip(with_drawn_trees(parser, sentences), parser.parse_tokens(sentences), strict=True)
+    for sentence, parsed in pairs:
+        batch = batch_of([sentence], config)
+        with torch.no_grad():
+            roles = scorer(batch)
+            relations = scorer.labels(roles, batch, torch.tensor([[0, *parsed.heads]]))
+            tags = scorer.columns(roles)["upos"]
+        given = ((relations, config.relation_temperature), (tags, config.upos_temperature))
+        deprels, upos = (
+            (scores[1:] / temperature).softmax(1).multinomial(1).flatten().tolist()
+            for scores, temperature in given
+        )
+        names = [VOCABULARY.relations[number] for number in deprels]
+        columns = {"upos": [VOCABULARY.columns["upos"][number] for number in upos]}
+        drawn.append(sentence.with_tree(sentence.heads, names, columns=columns))
+    return drawn
+
+
+def test_the_temperatures_of_relations_and_tags_are_found() -> None:
+    hot = tagger_with(relation_temperature=2.5, upos_temperature=1.7)
+    sentences = with_drawn_classes(hot, sentences_of([4, 6, 8] * 200))
+    parser = tagger_with()
+    before = calibration_errors(parser, sentences)
+    fits = fit_temperatures(parser, sentences)
+    assert fits["relation_temperature"].temperature == pytest.approx(2.5, abs=0.25)
+    assert fits["upos_temperature"].temperature == pytest.approx(1.7, abs=0.15)
+    # Relations are told by the words whose head is right, tags by all.
+    assert fits["relation_temperature"].words < fits["upos_temperature"].words == 18 * 200
+    parser.config = parser.config.changed({name: fit.temperature for name, fit in fits.items()})
+    after = calibration_errors(parser, sentences)
+    for name in ("relation_temperature", "upos_temperature"):
+        assert after[name] < 0.05 < before[name]
+
+
+def tagger_with(**temperatures: float) -> Parser:
+    config = replace(with_loss("crf"), predict=("upos",), **temperatures)
+    weights = random_scorer(config, spread=1.0).float().state_dict()
+    return Parser(config, VOCABULARY, weights, device="cpu")
+
+
+def test_what_no_word_tells_has_no_temperature() -> None:
+    sentences = with_drawn_trees(tagger_with(), sentences_of([4, 6, 8] * 20))
+    unknown = [s.with_tree(s.heads, ["never seen"] * len(s)) for s in sentences]
+    assert set(fit_temperatures(tagger_with(), unknown)) == {"temperature"}
+    parsed = tagger_with().parse_tokens(sentences)
+    right = [
+        sentence.with_tree(sentence.heads, tree.deprels, columns={"upos": tree.column("upos")})
+        for sentence, tree in zip(sentences, parsed, strict=True)
+    ]
+    assert set(fit_temperatures(tagger_with(), right)) == {"temperature"}
 
 
 @pytest.mark.parametrize(("edge", "drawn"), [("0.25", 0.05), ("10", 1000.0)])
 def test_a_temperature_at_the_edge_is_none(edge: str, drawn: float) -> None:
     sentences = with_drawn_trees(parser_with(drawn, spread=1.5), sentences_of([4, 6, 8] * 20))
     with pytest.raises(ParserError, match=f"still falls towards {edge}; give more"):
-        fit_temperature(parser_with(1.0, spread=1.5), sentences)
+        fit_temperatures(parser_with(1.0, spread=1.5), sentences)
 
 
 def test_without_whole_trees_there_is_nothing_to_fit() -> None:
     with pytest.raises(ParserError, match="no sentence has a whole tree"):
-        fit_temperature(parser_with(1.0), [Sentence(["a"])])
+        fit_temperatures(parser_with(1.0), [Sentence(["a"])])

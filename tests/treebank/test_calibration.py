@@ -7,7 +7,9 @@ from treecrf.treebank.metrics.calibration import (
     Bin,
     expected_calibration_error,
     head_outcomes,
+    relation_outcomes,
     reliability,
+    tag_outcomes,
 )
 
 
@@ -42,3 +44,19 @@ def test_words_without_a_gold_head_are_left_out() -> None:
         [3, 0, 2], ["x", "root", "x"], probs=[0.5, 0.75, 1.0]
     )
     assert head_outcomes([gold], [parsed]) == [(0.5, False), (0.75, True)]
+
+
+def test_relations_count_where_the_head_is_right() -> None:
+    words = Sentence(["a", "b", "c", "d"])
+    gold = words.with_tree([2, 0, 2, 2], ["x", "root", "_", "y"])
+    parsed = words.with_tree([3, 0, 2, 2], ["x", "root", "x", "x"])
+    parsed.deprel_probs = [0.5, 0.75, 1.0, 0.25]
+    assert relation_outcomes([gold], [parsed]) == [(0.75, True), (0.25, False)]
+
+
+def test_words_without_a_gold_tag_are_left_out() -> None:
+    words = Sentence(["a", "b", "c"])
+    gold = words.with_columns({"upos": ["NOUN", "_", "VERB"]})
+    parsed = words.with_columns({"upos": ["NOUN", "X", "NOUN"]})
+    parsed.upos_probs = [0.5, 0.75, 1.0]
+    assert tag_outcomes([gold], [parsed]) == [(0.5, True), (1.0, False)]

@@ -99,9 +99,7 @@ class Decoding:
         entropies = self._entropies() if details else None
         if probs and not details:
             self._pair_up()
-        heads = self._best_heads()
-        self._find_missing(heads)
-        heads = self._or_spanning(heads, lambda spanning: spanning.argmax)
+        heads = self.best_heads()
         if not (probs or details):
             return self._trees(heads)
         crf = self._calibrated
@@ -114,6 +112,12 @@ class Decoding:
         if entropies is not None:
             entropies = self._or_spanning(entropies, lambda spanning: spanning.entropy)
         return self._trees(heads, log_probs=log_probs, entropies=entropies)
+
+    def best_heads(self) -> Tensor:
+        """Heads `[batch, N]` of the best trees."""
+        heads = self._heads_of_family()
+        self._find_missing(heads)
+        return self._or_spanning(heads, lambda spanning: spanning.argmax)
 
     def list_best(self, k: int) -> Trees:
         """The k best trees of a batch of one sentence, best first; fewer where there are fewer."""
@@ -187,7 +191,7 @@ class Decoding:
             arcs, self.batch.lengths, self.config.multiroot, self.allowed, validate=False
         )
 
-    def _best_heads(self) -> Tensor:
+    def _heads_of_family(self) -> Tensor:
         """Heads `[batch, N]`; -1 in the rows of sentences that have no tree of the family."""
         crf = self._plain
         match self.config.resolved_decoder:

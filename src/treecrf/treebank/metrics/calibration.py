@@ -5,7 +5,14 @@ from dataclasses import dataclass
 
 from treecrf.treebank.sentence import Sentence
 
-__all__ = ["Bin", "expected_calibration_error", "head_outcomes", "reliability"]
+__all__ = [
+    "Bin",
+    "expected_calibration_error",
+    "head_outcomes",
+    "relation_outcomes",
+    "reliability",
+    "tag_outcomes",
+]
 
 Outcome = tuple[float, bool]
 """A probability, and whether the prediction was right."""
@@ -44,10 +51,42 @@ def head_outcomes(gold: Iterable[Sentence], parsed: Iterable[Sentence]) -> list[
     """The probability of each head that a parser gave, and whether it was right, if known."""
     outcomes: list[Outcome] = []
     for truth, sentence in zip(gold, parsed, strict=True):
-        assert sentence.probs is not None
-        outcomes += [
-            (prob, right == head)
-            for right, head, prob in zip(truth.heads, sentence.heads, sentence.probs, strict=True)
-            if right >= 0
-        ]
+        heads = truth.heads
+        known = [head >= 0 for head in heads]
+        outcomes += _outcomes(sentence.probs, sentence.heads, heads, known)
     return outcomes
+
+
+def relation_outcomes(gold: Iterable[Sentence], parsed: Iterable[Sentence]) -> list[Outcome]:
+    """The same of relations, of words whose head is right: they are probabilities given the head.
+
+    Multiplied by that of the head, such a probability is that both are right.
+    """
+    outcomes: list[Outcome] = []
+    for truth, sentence in zip(gold, parsed, strict=True):
+        deprels = truth.deprels
+        rows = zip(truth.heads, sentence.heads, deprels, strict=True)
+        known = [right == head and deprel != "_" for right, head, deprel in rows]
+        outcomes += _outcomes(sentence.deprel_probs, sentence.deprels, deprels, known)
+    return outcomes
+
+
+def tag_outcomes(gold: Iterable[Sentence], parsed: Iterable[Sentence]) -> list[Outcome]:
+    """The same of universal tags."""
+    outcomes: list[Outcome] = []
+    for truth, sentence in zip(gold, parsed, strict=True):
+        tags = truth.column("upos")
+        known = [tag != "_" for tag in tags]
+        outcomes += _outcomes(sentence.upos_probs, sentence.column("upos"), tags, known)
+    return outcomes
+
+
+def _outcomes(
+    probs: Sequence[float] | None,
+    given: Sequence[object],
+    right: Sequence[object],
+    known: Sequence[bool],
+) -> list[Outcome]:
+    assert probs is not None
+    rows = zip(probs, given, right, known, strict=True)
+    return [(prob, one == other) for prob, one, other, counts in rows if counts]
