@@ -46,20 +46,16 @@ def main() -> None:
 def ratios(documents: int, sentences: int) -> dict[str, float]:
     """How often the CPU time that work should take goes into the one that it takes."""
     return {
-        "documents one by one / joined": _ratio(
-            _run("documents", documents), _run("joined", documents)
-        ),
+        "documents one by one / joined": ratio("documents", documents, against="joined"),
         "documents one by one / on one thread": ratio("documents", documents),
         "tiny training / on one thread": ratio("training", sentences),
     }
 
 
-def ratio(work: str, count: int) -> float:
-    """How often the CPU time of some work on one thread goes into that on as many as there are."""
-    return _ratio(_run(work, count), _run(work, count, threads=1))
-
-
-def _ratio(ours: dict[str, float], theirs: dict[str, float]) -> float:
+def ratio(work: str, count: int, *, against: str | None = None) -> float:
+    """CPU time of some work over that of the same on one thread, or of other work."""
+    ours = _run(work, count)
+    theirs = _run(work, count, threads=1) if against is None else _run(against, count)
     if ours["done"] != theirs["done"]:
         sys.exit(f"not the same work was done, so nothing is reported: {ours} and {theirs}")
     return ours["seconds"] / theirs["seconds"]

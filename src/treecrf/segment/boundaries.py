@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import numpy.typing as npt
 
-from treecrf.segment.characters import Codes
+from treecrf.segment.characters import OUTSIDE, Codes
 
 __all__ = ["Flags", "bounded_space", "end_long_tokens", "long_sentence_stops", "with_certain_ends"]
 
@@ -22,6 +22,7 @@ LONGEST_SPACE = 1 << 14  # characters of white space; where there are more, the 
 LONGEST_SENTENCE = 300  # tokens; a second-order parser takes the cube of it in time
 WIDEST_SENTENCE = 1 << 16  # characters
 
+_FIRST_SPECIAL = 0x200D  # no character before it is one of those below
 _EM_DASHES = (0x2014, 0x2015)
 _JOINER = 0x200D  # zero width
 _SKIN_TONES = (0x1F3FB, 0x1F3FF)
@@ -46,6 +47,8 @@ def with_certain_ends(codes: Codes, ends: Flags, *, before: Codes) -> Flags:
 
     An even number of code points `before` them say which letters of flags are a pair.
     """
+    if not np.any((codes >= _FIRST_SPECIAL) & (codes < OUTSIDE)):
+        return ends
     picture_of = np.isin(codes[1:], _PICTURE_OF)
     codes = codes[:-1]
     dash = np.isin(codes, _EM_DASHES)

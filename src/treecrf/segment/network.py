@@ -5,7 +5,7 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_sequence, unpack_sequence
 
 from treecrf.nn.bilstm import initialise_lstm
-from treecrf.nn.lstm.cpu import can_run_alone, run_alone
+from treecrf.nn.lstm.cpu import Direction, can_run_alone, pack_layer, run_alone
 from treecrf.segment.characters import CharacterClass
 from treecrf.segment.config import SegmenterConfig
 
@@ -33,6 +33,7 @@ class CharacterNetwork(nn.Module):
             nn.LSTM(2 * config.lstm_size if layer else inputs, config.lstm_size, bidirectional=True)
             for layer in range(config.lstm_layers)
         )
+        self.packed: list[tuple[Direction, Direction]] = []  # layers, once they do not change
         self.dropout = nn.Dropout(config.dropout)
         self.output = nn.Linear(2 * config.lstm_size, OUTPUTS)
         for layer in self.layers:
@@ -40,6 +41,11 @@ class CharacterNetwork(nn.Module):
         # Sentences and multiword tokens are rare: at first there are none.
         nn.init.zeros_(self.output.weight)
         nn.init.zeros_(self.output.bias)
+
+    def pack(self) -> None:
+        """Pack the layers for single windows on a CPU; they are not trained any more."""
+        if can_run_alone(self.layers, self.output.weight.detach()):
+            self.packed = list(map(pack_layer, self.layers))
 
     def forward(self, characters: Tensor, classes: Tensor, *, context: int = 0) -> Tensor:
         """Log odds `[window, character, output]` from numbers, both `[window, character]`.
@@ -49,13 +55,13 @@ class CharacterNetwork(nn.Module):
         # The LSTM reads `[character, window, feature]`, without a copy of it all.
         embedded = (self.characters(characters.T), self.classes(classes.T))
         vectors = self.dropout(torch.cat(embedded, 2))
-        layers = list(self.layers)
-        if vectors.shape[1] <= _FEW_WINDOWS and can_run_alone(layers, vectors):
+        if vectors.shape[1] <= _FEW_WINDOWS and can_run_alone(self.layers, vectors):
+            layers = self.packed or list(map(pack_layer, self.layers))
             vectors = torch.stack(
                 [run_alone(layers, window, context=context) for window in vectors.unbind(1)], 1
             )
         else:
-            for layer in layers:
+            for layer in self.layers:
                 vectors = self.dropout(layer(vectors)[0])
             vectors = vectors[context : len(vectors) - context]
         scores: Tensor = self.output(vectors)

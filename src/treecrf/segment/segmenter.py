@@ -196,6 +196,8 @@ class Segmenter:
                 f"{folder / WEIGHTS}: damaged: these are not the weights that {SETTINGS} tells of"
             ) from None
         segmenter.network.to(device).eval()
+        with torch.inference_mode():
+            segmenter.network.pack()
         return segmenter
 
     @classmethod

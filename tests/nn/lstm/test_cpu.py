@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from treecrf.nn.lstm.cpu import can_run_alone, run_alone
+from treecrf.nn.lstm.cpu import can_run_alone, pack_layer, run_alone
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ def test_a_sequence_is_read_as_torch_reads_it(features: int, units: int, steps: 
     tokens = 4 * torch.randn(steps, features)
     with torch.inference_mode():
         assert can_run_alone([layer], tokens)
-        found, expected = run_alone([layer], tokens), layer(tokens)[0]
+        found, expected = run_alone([pack_layer(layer)], tokens), layer(tokens)[0]
     torch.testing.assert_close(found, expected, atol=2e-6, rtol=1e-5)
 
 
@@ -26,8 +26,9 @@ def test_context_is_read_and_has_no_outputs() -> None:
     layers = [nn.LSTM(8, 16, bidirectional=True), nn.LSTM(32, 16, bidirectional=True)]
     tokens = torch.randn(41, 8)
     with torch.inference_mode():
+        packed = list(map(pack_layer, layers))
         torch.testing.assert_close(
-            run_alone(layers, tokens, context=7), run_alone(layers, tokens)[7:-7]
+            run_alone(packed, tokens, context=7), run_alone(packed, tokens)[7:-7]
         )
 
 

@@ -4,6 +4,7 @@ torch calls several operations a step, which take longer than the products of a 
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -27,39 +28,49 @@ def can_run_alone(layers: Iterable[nn.Module], tokens: Tensor) -> bool:
     )
 
 
-def run_alone(layers: Sequence[nn.Module], tokens: Tensor, *, context: int = 0) -> Tensor:
-    """Outputs `[step, 2 * unit]` of the layers for a sequence `[step, feature]`.
+@dataclass(frozen=True, slots=True)
+class Direction:
+    """Weights of one direction of a layer as `run_alone` takes them."""
 
-    Without those of the first and last `context` steps, which are read only.
-    """
-    for layer in layers:
-        assert isinstance(layer, nn.LSTM)
-        tokens = _run_layer(layer, tokens, context=context if layer is layers[-1] else 0)
-    return tokens
+    inputs: Tensor  # [feature, gate * unit]
+    bias: Tensor  # [gate * unit]
+    states: npt.NDArray[np.float32]  # [block of units, unit, gate, unit of the block], flat
 
 
-def _run_layer(layer: nn.LSTM, tokens: Tensor, *, context: int) -> Tensor:
-    from treecrf.nn.lstm.cpu_kernel import run_sequence
+def pack_layer(layer: nn.Module) -> tuple[Direction, Direction]:
+    """Weights of both directions; not those of a layer that is trained on after this."""
 
-    steps = len(tokens) - context
-    outputs = tokens.new_empty(2, steps, layer.hidden_size)
-    # A direction ends where only context is left in front of it.
-    for number, (suffix, read) in enumerate(
-        (("l0", tokens[:steps]), ("l0_reverse", tokens[context:]))
-    ):
+    def direction(suffix: str) -> Direction:
         inputs, states, *biases = (
             getattr(layer, f"{name}_{suffix}").detach()
             for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
         )
-        given = torch.addmm(biases[0] + biases[1], read, inputs.t())
-        run_sequence(given.numpy(), _packed(states), number == 1, outputs[number].numpy())
-    return torch.cat((outputs[0, context:], outputs[1, : steps - context]), 1)
+        blocks = states.view(4, -1, _UNITS, states.shape[1]).permute(1, 3, 0, 2)
+        return Direction(inputs.t(), biases[0] + biases[1], blocks.flatten().numpy())
+
+    return direction("l0"), direction("l0_reverse")
 
 
-def _packed(states: Tensor) -> npt.NDArray[np.float32]:
-    """Weights `[gate * unit, unit]` as `[block of units, unit, gate, unit of the block]`, flat."""
-    size = states.shape[1]
-    return states.view(4, -1, _UNITS, size).permute(1, 3, 0, 2).flatten().numpy()
+def run_alone(
+    layers: Sequence[tuple[Direction, Direction]], tokens: Tensor, *, context: int = 0
+) -> Tensor:
+    """Outputs `[step, 2 * unit]` of packed layers for a sequence `[step, feature]`.
+
+    Without those of the first and last `context` steps, which are read only.
+    """
+    from treecrf.nn.lstm.cpu_kernel import run_sequence
+
+    for number, (forwards, backwards) in enumerate(layers, 1):
+        unread = context if number == len(layers) else 0
+        steps = len(tokens) - unread
+        outputs = tokens.new_empty(2, steps, len(forwards.bias) // 4)
+        # A direction ends where only context is left in front of it.
+        parts = zip((forwards, backwards), (tokens[:steps], tokens[unread:]), outputs, strict=True)
+        for weights, read, found in parts:
+            given = torch.addmm(weights.bias, read, weights.inputs)
+            run_sequence(given.numpy(), weights.states, weights is backwards, found.numpy())
+        tokens = torch.cat((outputs[0, unread:], outputs[1, : steps - unread]), 1)
+    return tokens
 
 
 def _is_small(layer: nn.Module) -> bool:

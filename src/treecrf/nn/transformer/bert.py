@@ -95,15 +95,20 @@ class BertEncoder(nn.Module):
 
         Computing padding would take most of the time on a CPU.
         """
-        lengths, order = lengths.sort(descending=True, stable=True)
-        window = order.repeat_interleave(lengths)
-        number = torch.arange(len(window), device=pieces.device)
-        place = number - (lengths.cumsum(0) - lengths).repeat_interleave(lengths)
-        packed = torch.zeros_like(pieces)
-        packed[window, place] = number
-        states = [self.norm(self.pieces(pieces[window, place]) + self.positions(place))]
-        alike = torch.unique_consecutive(lengths, return_counts=True)
-        groups = list(zip(*(part.tolist() for part in alike), strict=True))
+        if len(pieces) == 1:  # a single window has no padding
+            place = torch.arange(pieces.shape[1], device=pieces.device)
+            rows, packed, groups = pieces[0], place[None], [(pieces.shape[1], 1)]
+        else:
+            lengths, order = lengths.sort(descending=True, stable=True)
+            window = order.repeat_interleave(lengths)
+            number = torch.arange(len(window), device=pieces.device)
+            place = number - (lengths.cumsum(0) - lengths).repeat_interleave(lengths)
+            packed = torch.zeros_like(pieces)
+            packed[window, place] = number
+            rows = pieces[window, place]
+            alike = torch.unique_consecutive(lengths, return_counts=True)
+            groups = list(zip(*(part.tolist() for part in alike), strict=True))
+        states = [self.norm(self.pieces(rows) + self.positions(place))]
         for layer in self.layers:
             assert isinstance(layer, BertLayer)
             states.append(layer.read_packed(states[-1], groups))

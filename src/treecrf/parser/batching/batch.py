@@ -77,6 +77,8 @@ class Batch:
     def unpack(self, tokens: Tensor) -> Tensor:
         """Packed tokens in a grid `[sentence, token, feature]`, zero where there is none."""
         sentences, width = self.grid
+        if sentences == 1:  # then its tokens are all there are
+            return tokens[None]
         grid = tokens.new_zeros(sentences * width, tokens.shape[1])
         return grid.index_copy_(0, self.cells, tokens).view(sentences, width, -1)
 
