@@ -1,15 +1,17 @@
 """An analysis says what the distribution of the sentence says, however sentences are batched."""
 
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.parser.models import LOSSES, batch_of, random_parser, sentences_of, with_loss
+from tests.parser.models import LOSSES, VOCABULARY, batch_of, random_parser, sentences_of, with_loss
 from treecrf.parser.batching.batch import allowed_arcs
 from treecrf.parser.constraints import Constraints
 from treecrf.parser.decoding import batches, decoder
+from treecrf.parser.vocab import Vocabulary
 from treecrf.struct import NonProjectiveTreeCRF
 from treecrf.treebank.probs import log_prob
 
@@ -38,6 +40,45 @@ def test_analyses_agree_with_distributions(loss: str, lengths: list[int], seed: 
             assert analysis.marginals == pytest.approx(crf.marginals[0].numpy(), abs=1e-6)
         for word, (head, prob) in enumerate(zip(tree.heads, tree.probs or (), strict=True), 1):
             assert analysis.marginals[word, head] == pytest.approx(prob, abs=1e-6)
+        assert analysis.relation_probs is not None
+        assert analysis.relation_probs.shape == (len(sentence), len(analysis.relations))
+        assert analysis.relation_probs.sum(1) == pytest.approx(1, abs=1e-6)
+        assert analysis.relation_probs.max(1) == pytest.approx(tree.deprel_probs, abs=1e-6)
+        best = [analysis.relations[number] for number in analysis.relation_probs.argmax(1)]
+        assert best == tree.deprels
+
+
+def test_marked_relations_count_by_their_names() -> None:
+    vocabulary = Vocabulary(
+        words=VOCABULARY.words,
+        characters=VOCABULARY.characters,
+        tags=VOCABULARY.tags,
+        upos=[],
+        relations=["z", "x", "x↑y", "y"],
+    )
+    config = replace(with_loss("crf"), nonprojective="pseudo", relation_temperature=3.0)
+    parser = random_parser(config, vocabulary=vocabulary)
+    for analysis in parser.analyse(sentences_of([4, 6])):
+        assert list(analysis.relations) == ["x", "y", "z"]
+        assert analysis.relation_probs is not None
+        tree = analysis.sentence
+        for probs, deprel, prob in zip(
+            analysis.relation_probs, tree.deprels, tree.deprel_probs or (), strict=True
+        ):
+            assert analysis.relations[probs.argmax()] == deprel
+            assert probs.max() == pytest.approx(prob, abs=1e-6)
+
+
+def test_a_relation_that_is_given_is_certain() -> None:
+    parser = random_parser(with_loss("crf"))
+    sentences = sentences_of([3, 4])
+    given = [Constraints(), Constraints(heads={2: 1}, relations={2: "z"})]
+    free, kept = parser.analyse(sentences, given)
+    assert max(free.sentence.deprel_probs or ()) < 1
+    assert kept.sentence.deprels[1] == "z"
+    assert [prob == 1 for prob in kept.sentence.deprel_probs or ()] == [False, True, False, False]
+    assert kept.relation_probs is not None  # what the model would say
+    assert kept.relation_probs[1].max() < 1
 
 
 def test_heads_that_cross_have_the_entropy_of_spanning_trees() -> None:

@@ -1,11 +1,12 @@
 """What the page for annotation asks for and saves, over HTTP."""
 
 import contextlib
+import io
 import shutil
 import urllib.error
 import urllib.request
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -39,12 +40,14 @@ def client(wordy: Parser, out: Path) -> Iterator[TestClient]:
 
 
 @contextlib.contextmanager
-def annotation(wordy: Parser, out: Path) -> Iterator[TestClient]:
+def annotation(
+    wordy: Parser, out: Path, sentences: Iterable[Sentence] | None = None
+) -> Iterator[TestClient]:
     """What a process serves that has this file."""
     asking = Asking(None, 0.4)
     with Annotations(out) as annotations, SentenceStore() as corpus:
         queue = make_queue(
-            collect(map(Sentence, SENTENCES), corpus, annotations),
+            collect(sentences or map(Sentence, SENTENCES), corpus, annotations),
             wordy,
             annotations=annotations,
             order="corpus",
@@ -72,13 +75,42 @@ def test_the_page_and_the_beginning(client: TestClient) -> None:
         "out": "out.conllu",
         "threshold": None,
         "share": 0.4,
+        "about": "both",
         "progress": {"done": 0, "skipped": 0, "heads": 0, "total": 2, "next": 1},
     }
     first = client.get("/api/annotate/1").json()
     assert [token["form"] for token in first["sentence"]["tokens"]] == SENTENCES[0]
-    probs = [token["prob"] for token in first["sentence"]["tokens"]]
+    tokens = first["sentence"]["tokens"]
+    probs = [min(token["prob"], token["deprel_prob"]) for token in tokens]
     least = sorted(range(1, 6), key=lambda word: probs[word - 1])[:2]
     assert (first["number"], first["state"], first["asked"]) == (1, "open", sorted(least))
+    for word in least:
+        token = tokens[word - 1]
+        assert (word in first["asked_relations"]) == (token["deprel_prob"] <= token["prob"])
+        assert (word in first["asked_heads"]) == (token["prob"] <= token["deprel_prob"])
+
+
+def test_columns_of_the_corpus_stay(parser: Parser, tmp_path: Path) -> None:
+    rows = [
+        "1\tAnna\tanna\tX\tXP\tOwn=Yes\t2\tnsubj\t_\tGloss=a",
+        "2\tslept\tsnore\tX\t_\t_\t0\troot\t_\t_",
+    ]
+    (given,) = read_conllu(io.StringIO("\n".join(rows) + "\n\n"))
+    out = tmp_path / "out.conllu"
+    with annotation(parser, out, [given, Sentence(["Anna", "slept"])]) as client:
+        first, second = (client.get(f"/api/annotate/{place}").json() for place in (1, 2))
+        post(client, 1, {"heads": {"1": 2}, "labels": {"1": "obj"}, "state": "done"})
+    shown = first["sentence"]["tokens"][0]
+    assert (shown["lemma"], shown["upos"], shown["xpos"]) == ("anna", "X", "XP")
+    assert (shown["feats"], shown["upos_prob"]) == ({"Own": "Yes"}, None)
+    assert "1\tAnna\tanna\tX\tXP\tOwn=Yes\t" in first["sentence"]["conllu"]
+    # A corpus without them is shown with those that the model predicts.
+    assert second["sentence"]["tokens"][0]["upos"] is not None
+    assert second["sentence"]["tokens"][0]["upos_prob"] is not None
+    (written,) = read_conllu(out)
+    for name in ("form", "lemma", "upos", "xpos", "feats", "misc"):
+        assert written.column(name) == given.column(name)
+    assert (written.heads, written.deprels) == ([2, -1], ["obj", "_"])
 
 
 def test_a_decision_is_saved_and_decoded_around(client: TestClient, out: Path) -> None:

@@ -16,7 +16,9 @@ TEXT = "Anna didn't see the garden. The dog slept!"
 def parse(client: TestClient, **request: Any) -> list[ParsedSentence]:
     answer = client.post("/api/parse", json=request)
     assert answer.status_code == 200, answer.text
-    return ParseResponse.model_validate_json(answer.content, strict=True).sentences
+    sentences = ParseResponse.model_validate_json(answer.content, strict=True).sentences
+    assert sentences is not None
+    return sentences
 
 
 def problem(client: TestClient, status: int, **request: Any) -> str:
@@ -36,11 +38,63 @@ def test_words_get_the_trees_of_the_parser(client: TestClient, parser: Parser) -
         assert [token.deprel for token in answer.tokens] == expected.deprels
         assert [token.prob for token in answer.tokens] == pytest.approx(expected.probs, abs=1e-5)
         assert [token.id for token in answer.tokens] == list(range(1, len(expected) + 1))
+        relations = [token.deprel_prob for token in answer.tokens]
+        assert relations == pytest.approx(expected.deprel_probs, abs=1e-5)
+        tags = [token.upos_prob for token in answer.tokens]
+        assert tags == pytest.approx(expected.upos_probs, abs=1e-5)
         assert all(token.start is None and not token.fixed for token in answer.tokens)
         assert answer.text == " ".join(expected.forms)
         assert f"# text = {answer.text}\n" in answer.conllu
         assert answer.marginals is None
         assert answer.best is None
+
+
+def test_every_column_is_there(client: TestClient, parser: Parser) -> None:
+    (answer,), (expected,) = parse(client, tokens=[WORDS]), parser.parse_tokens([WORDS])
+    for token, word in zip(answer.tokens, expected.tokens, strict=True):
+        assert (token.lemma, token.upos, token.xpos) == (word.lemma, word.upos, word.xpos)
+        cells = [f"{name}={value}" for name, value in (token.feats or {}).items()]
+        assert ("|".join(cells) or "_") == word.feats
+    assert any(token.feats for token in answer.tokens)
+    assert any(token.feats is None for token in answer.tokens)
+
+
+def test_the_likely_relations_of_a_word_are_those_given_its_head(client: TestClient) -> None:
+    (answer,) = parse(client, tokens=[WORDS], alternatives=100)
+    for token in answer.tokens:
+        probs = [other.prob for other in token.deprels]
+        assert probs == sorted(probs, reverse=True)
+        assert sum(probs) == pytest.approx(1, abs=1e-3)
+        first = token.deprels[0]
+        assert (first.deprel, first.prob) == (token.deprel, token.deprel_prob)
+    (few,) = parse(client, tokens=[WORDS], alternatives=2)
+    assert [token.deprels for token in few.tokens] == [t.deprels[:2] for t in answer.tokens]
+    dependent = answer.tokens[3]
+    head = next(h for h in range(1, 6) if h not in (4, dependent.head))
+    (moved,) = parse(client, tokens=[WORDS], constraints=[{"4": head}])
+    assert moved.tokens[3].deprels != dependent.deprels
+    other = dependent.deprels[1].deprel
+    (fixed,) = parse(client, tokens=[WORDS], labels=[{"4": other}])
+    assert (fixed.tokens[3].deprel, fixed.tokens[3].deprel_prob) == (other, 1)
+    assert fixed.tokens[3].deprels[0].deprel == dependent.deprel
+
+
+def test_texts_have_a_document_each(client: TestClient) -> None:
+    texts = [TEXT, "", "It rained.", " \n"]
+    answer = client.post("/api/parse", json={"texts": texts})
+    assert answer.status_code == 200
+    assert list(answer.json()) == ["model", "documents"]
+    documents = ParseResponse.model_validate_json(answer.content, strict=True).documents
+    assert documents is not None
+    assert [len(document.sentences) for document in documents] == [2, 0, 1, 0]
+    for document, text in zip(documents, texts, strict=True):
+        words = [(t.form, t.start, t.head) for s in document.sentences for t in s.tokens]
+        alone = [(t.form, t.start, t.head) for s in parse(client, text=text) for t in s.tokens]
+        assert words == alone
+    assert client.post("/api/parse", json={"texts": []}).json()["documents"] == []
+    constraints = [None, None, {"1": 0}]
+    again = client.post("/api/parse", json={"texts": texts, "constraints": constraints}).json()
+    assert again["documents"][2]["sentences"][0]["tokens"][0]["head"] == 0
 
 
 def test_text_is_cut_and_words_know_their_places(client: TestClient, parser: Parser) -> None:
@@ -106,7 +160,7 @@ def test_constraints_hold_and_null_frees(client: TestClient) -> None:
     assert held.tokens[3].heads[0].head == 1
     assert held.best is not None
     assert {(tree.heads[3], tree.deprels[3]) for tree in held.best} == {(1, "my:label")}
-    assert "\n4\tgarden\t_\t_\t_\t_\t1\tmy:label" in held.conllu
+    assert "\n4\tgarden\tgarden\tNOUN\tNN\tNumber=Sing\t1\tmy:label" in held.conllu
     (unconstrained,) = parse(client, tokens=[WORDS], topk=2)
     assert free == unconstrained
 
@@ -124,8 +178,8 @@ def test_constraints_that_cross_have_a_tree_all_the_same(client: TestClient) -> 
 @pytest.mark.parametrize(
     ("request_", "status", "expected"),
     [
-        ({}, 422, "give `text` or `tokens`, one of them"),
-        ({"text": "a", "tokens": [["a"]]}, 422, "give `text` or `tokens`, one of them"),
+        ({}, 422, "give `text`, `texts` or `tokens`"),
+        ({"text": "a", "tokens": [["a"]]}, 422, "give `text`, `texts` or `tokens`"),
         ({"text": "a", "top": 3}, 422, "top: "),
         ({"text": 3}, 422, "text: "),
         ({"tokens": [["a"], []]}, 422, "sentence 2 has no words"),

@@ -401,3 +401,31 @@ def test_tags_are_given_to_who_asks_for_them() -> None:
         assert heads in ([0, 1], [2, 0])
         assert columns["parser"] == (["DET", "ADJ"], heads)
         assert columns["tagger parser"] == (tags, heads)
+
+
+def test_every_column_is_filled_and_nothing_old_is_left(client: TestClient, parser: Parser) -> None:
+    (expected,) = parser.parse_tokens([["do", "n't", "go"]])
+    rows = [
+        "# text = don't go",
+        "1-2\tdon't\t_\t_\t_\t_\t_\t_\t_\t_",
+        "1\tdo\told\tX\tOLD\tOld=Yes\t3\taux\t3:aux\tHeadProb=0.5|Gloss=do",
+        "2\tn't\told\tX\tOLD\tOld=Yes\t3\tadvmod\t3:advmod\t_",
+        "2.1\tyou\tyou\tPRON\t_\t_\t_\t_\t3:nsubj\t_",
+        "3\tgo\told\tX\tOLD\tOld=Yes\t0\troot\t0:root\t_",
+    ]
+    data = "\n".join(rows) + "\n\n"
+    written = result(client, data=data, tagger="", parser="")
+    (sentence,) = read_conllu(io.StringIO(written))
+    for name in ("lemma", "upos", "xpos", "feats", "head", "deprel"):
+        assert sentence.column(name) == expected.column(name)
+    assert "_" not in sentence.column("lemma") + sentence.column("upos") + sentence.column("xpos")
+    # What belonged to the tree that is replaced.
+    assert sentence.column("deps") == ["_"] * 3
+    assert sentence.empty_nodes == []
+    assert sentence.column("misc") == ["Gloss=do", "_", "_"]
+    assert [multiword.form for multiword in sentence.multiwords] == ["don't"]
+    # Without a new tree the graph stays.
+    (tagged,) = read_conllu(io.StringIO(result(client, data=data, tagger="")))
+    assert tagged.column("deps") == ["3:aux", "3:advmod", "0:root"]
+    assert tagged.heads == [3, 3, 0]
+    assert len(tagged.empty_nodes) == 1

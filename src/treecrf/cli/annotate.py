@@ -35,11 +35,15 @@ def annotate(
         ),
     ],
     model: Model = None,
+    ask: Annotated[
+        Literal["heads", "relations", "both"],
+        typer.Option(help="Ask about uncertain heads, uncertain relations, or both."),
+    ] = "both",
     order: Annotated[
         Literal["entropy", "least-certain", "corpus"],
         typer.Option(
             help="entropy: sentences with the most uncertain trees first; least-certain: with the "
-            "most uncertain head; corpus: as they come."
+            "most uncertain word; corpus: as they come."
         ),
     ] = "entropy",
     threshold: Annotated[
@@ -48,7 +52,7 @@ def annotate(
             min=0,
             max=1,
             metavar="P",
-            help="Ask about words whose head is less probable than this.",
+            help="Ask about words whose head or relation is less probable than this.",
             show_default="0.8",
         ),
     ] = None,
@@ -94,7 +98,7 @@ def annotate(
     from treecrf.serve.annotate.store import SentenceStore
     from treecrf.serve.limits import Limits
 
-    asking = Asking(0.8 if threshold is None and share is None else threshold, share)
+    asking = Asking(0.8 if threshold is None and share is None else threshold, share, ask)
     # It is the user's own corpus: models look at no more of a long word than they can bear.
     limits = Limits(word_characters=sys.maxsize)
     with Annotations(out) as annotations, SentenceStore() as sentences:

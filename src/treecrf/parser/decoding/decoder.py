@@ -283,6 +283,7 @@ class Decoding:
         if entropies is None:
             return trees
         marginals = self._marginals().float().cpu().numpy()
+        by_relation = (relations / self.config.relation_temperature).softmax(1).float()
         return replace(
             trees,
             entropies=entropies.double().cpu().numpy(),
@@ -290,6 +291,7 @@ class Decoding:
                 marginals[row, : length + 1, : length + 1]
                 for row, length in enumerate(trees.lengths.tolist())
             ],
+            relation_marginals=np.split(by_relation.cpu().numpy()[order], trees.starts[1:]),
         )
 
     def _best_classes(self, name: str, scores: Tensor) -> list[Tensor]:

@@ -45,6 +45,10 @@ class Analysis:
     """Of the distribution over trees, in nats; NaN of long sentences."""
     marginals: npt.NDArray[np.float32] | None = None
     """The probability of each arc, `[dependent, head]` with the root symbol at 0."""
+    relations: Sequence[str] = ()
+    """The names of all relations."""
+    relation_probs: npt.NDArray[np.float32] | None = None
+    """The probability of each of them, given the head that a word has: `[word, relation]`."""
     best: Sequence[tuple[Sentence, float]] = ()
     """The k best trees with their log-probabilities, best first."""
 
@@ -65,6 +69,9 @@ class TreeNamer:
             }
             # Without marks there may still be escapes to undo.
             self.plain = [restore([0], [relation])[1][0] for relation in self.relations]
+        self.distinct = sorted(set(self.plain))
+        numbers = {name: number for number, name in enumerate(self.distinct)}
+        self._distinct_numbers = [numbers[name] for name in self.plain]
 
     def name(
         self, heads: Sequence[int], relations: Sequence[int], *, constrained: Collection[int] = ()
@@ -98,6 +105,8 @@ class TreeNamer:
             )
             for word, relation in constraint.relations.items():
                 deprels[word - 1] = relation
+                if "relation_probs" in probs:
+                    probs["relation_probs"][words.start + word - 1] = 1.0
             tree = sentence.with_tree(
                 named_heads,
                 deprels,
@@ -144,6 +153,15 @@ class TreeNamer:
                 return lemma
         return form
 
+    def _by_name(self, probs: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Probabilities `[word, relation]` of the `distinct` names, from those of marked ones too.
+
+        Of several with one name, the most probable counts: it is the one that is chosen.
+        """
+        named = np.zeros((len(self.distinct), len(probs)), np.float32)
+        np.maximum.at(named, self._distinct_numbers, probs.T)
+        return named.T
+
     def ranked(
         self, sentence: Sentence, constraints: Constraints, trees: Trees
     ) -> list[tuple[Sentence, float]]:
@@ -162,6 +180,7 @@ class TreeNamer:
             assert trees.log_probs is not None
             assert trees.entropies is not None
             assert trees.marginals is not None
+            assert trees.relation_marginals is not None
             best = None if trees.best is None else trees.best[number]
             found.append(
                 Analysis(
@@ -169,6 +188,8 @@ class TreeNamer:
                     log_prob=float(trees.log_probs[number]),
                     entropy=float(trees.entropies[number]),
                     marginals=trees.marginals[number],
+                    relations=self.distinct,
+                    relation_probs=self._by_name(trees.relation_marginals[number][1:]),
                     best=()
                     if best is None
                     else self.ranked(sentences[number], constraints[number], best),

@@ -35,6 +35,7 @@ class Trees:
     crossing: npt.NDArray[np.bool_] | None = None  # [sentence], whether no projective tree fits
     entropies: Numbers | None = None  # [sentence], in nats; NaN where it takes too long
     marginals: list[npt.NDArray[np.float32]] | None = None  # of each sentence, [dependent, head]
+    relation_marginals: list[npt.NDArray[np.float32]] | None = None  # [token, relation]
     best: "list[Trees | None] | None" = None  # of each sentence that has a list, its best trees
 
     def __len__(self) -> int:
@@ -73,7 +74,7 @@ class Trees:
             name: np.concatenate([trees.columns[name] for trees in found])[tokens]
             for name in found[0].columns
         }
-        for name in ("marginals", "best"):
+        for name in ("marginals", "relation_marginals", "best"):
             if getattr(found[0], name) is not None:
                 every = [item for trees in found for item in getattr(trees, name)]
                 values[name] = [every[place] for place in order]

@@ -6,14 +6,18 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+import numpy as np
+
 from treecrf.parser import Parser
+from treecrf.parser.decoding.sentences import Analysis
 from treecrf.parser.files.pipeline import windows
 from treecrf.serve.annotate.decisions import Annotations
 from treecrf.serve.annotate.store import SentenceStore
 from treecrf.treebank import Sentence
 
-__all__ = ["Asking", "Order", "Queue", "collect", "make_queue"]
+__all__ = ["About", "Asking", "Order", "Queue", "collect", "make_queue"]
 
+About: TypeAlias = Literal["heads", "relations", "both"]
 Order: TypeAlias = Literal["entropy", "least-certain", "corpus"]
 
 
@@ -23,14 +27,45 @@ class Asking:
 
     threshold: float | None = 0.8
     share: float | None = None
+    about: About = "both"
 
     def words(self, probs: Sequence[float]) -> list[int]:
-        """The numbers of such words, given how probable the head of each is."""
+        """The numbers of such words, given how sure the parser is of each."""
         if self.share is None:
             assert self.threshold is not None
             return [word for word, prob in enumerate(probs, 1) if prob < self.threshold]
         count = math.ceil(self.share * len(probs))
         return sorted(sorted(range(1, len(probs) + 1), key=lambda word: probs[word - 1])[:count])
+
+    def sureness(self, heads: Sequence[float], relations: Sequence[float]) -> list[float]:
+        """How sure a parser is of each word, given how sure it is of its head and its relation."""
+        if self.about == "both":
+            return list(map(min, heads, relations))
+        return list(heads if self.about == "heads" else relations)
+
+    def questions(
+        self, heads: Sequence[float], relations: Sequence[float]
+    ) -> tuple[list[int], list[int]]:
+        """Words whose head is asked about, and words whose relation is."""
+        sureness = self.sureness(heads, relations)
+        asked = self.words(sureness)
+
+        def unsure(probs: Sequence[float]) -> list[int]:
+            if self.threshold is not None:
+                return [word for word in asked if probs[word - 1] < self.threshold]
+            return [word for word in asked if probs[word - 1] == sureness[word - 1]]
+
+        of_heads = [] if self.about == "relations" else unsure(heads)
+        return of_heads, [] if self.about == "heads" else unsure(relations)
+
+    def entropy(self, analysis: Analysis) -> float:
+        """The entropy of what is asked about, in nats."""
+        if self.about == "heads":
+            return analysis.entropy
+        assert analysis.relation_probs is not None
+        probs = analysis.relation_probs.clip(1e-12, 1)
+        relations = -float((probs * np.log(probs)).sum())
+        return relations if self.about == "relations" else analysis.entropy + relations
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,11 +109,12 @@ def make_queue(
             continue
         analyses = parser.analyse([sentence for _, sentence in short])
         for (number, _), analysis in zip(short, analyses, strict=True):
-            probs = analysis.sentence.probs or []
-            if asking.words(probs):
+            sentence = analysis.sentence
+            sureness = asking.sureness(sentence.probs or (), sentence.deprel_probs or ())
+            if asking.words(sureness):
                 numbers.append(number)
                 # How much it teaches.
-                scores.append(analysis.entropy if order == "entropy" else 1 - min(probs))
+                scores.append(asking.entropy(analysis) if order == "entropy" else 1 - min(sureness))
             else:
                 sure += 1
     ranked = sorted(range(len(numbers)), key=lambda place: -scores[place])

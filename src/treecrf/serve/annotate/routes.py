@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import json
 import threading
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Annotated, Any
 
@@ -12,6 +12,8 @@ from fastapi import APIRouter, Depends, Path, Query, Request
 from fastapi.responses import FileResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from treecrf.parser.decoding.sentences import Analysis
+from treecrf.parser.vocab import COLUMNS
 from treecrf.serve.annotate.cut import Cut
 from treecrf.serve.annotate.decisions import Annotations, Record, State
 from treecrf.serve.annotate.questions import Asking, Queue
@@ -23,12 +25,13 @@ from treecrf.serve.pages import STATIC
 from treecrf.serve.parse.answers import render_json
 from treecrf.serve.parse.routes import ERRORS, parse_job
 from treecrf.serve.parse.schemas import Error, Text
+from treecrf.serve.queue.jobs import Task
 from treecrf.serve.registry import Registry
 from treecrf.treebank import Sentence
 
 __all__ = ["Annotating", "annotate_routes"]
 
-_MOST_HEADS = 8
+_MOST_OTHERS = 8  # heads and relations of a word
 _ERRORS = ERRORS | {404: {"model": Error, "description": "There is no such sentence."}}
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     403: {"model": Error, "description": "A page from elsewhere wants to decide."},
@@ -144,7 +147,7 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
             heads=[record.heads],
             relations=[record.labels],
             topk=topk,
-            render=partial(render_json, alternatives=_MOST_HEADS, marginals=topk > 0),
+            render=partial(_render, marginals=topk > 0),
         )
         try:
             return json.loads((await batcher.submit(job, _nobody_goes))[0])
@@ -165,22 +168,26 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
             "out": annotating.annotations.path.name,
             "threshold": annotating.asking.threshold,
             "share": annotating.asking.share,
+            "about": annotating.asking.about,
             "progress": annotating.progress(0),
         }
 
     @routes.get("/api/annotate/{place}", responses=_ERRORS)
     async def look(place: Place, connection: Request) -> dict[str, Any]:
-        """A sentence, which of its words are asked about, and what is decided already."""
+        """A sentence, whose heads and relations are asked about, and what is decided already."""
         number, sentence = annotating.sentence(place)
         record, versions = annotating.decided(number)
         free = await parse(connection, sentence, Record())
-        probs = [token["prob"] for token in free["tokens"]]
+        probs = ([token[name] for token in free["tokens"]] for name in ("prob", "deprel_prob"))
+        heads, relations = annotating.asking.questions(*probs)
         shown = await parse(connection, sentence, record) if record.heads else free
         return {
             "place": place,
             "number": number,
             "key": annotating.key(number, sentence),
-            "asked": annotating.asking.words(probs),
+            "asked": sorted({*heads, *relations}),
+            "asked_heads": heads,
+            "asked_relations": relations,
             "sentence": shown,
             **asdict(record),
             "known": versions,
@@ -223,6 +230,19 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
         }
 
     return routes
+
+
+def _render(task: Task, analysis: Analysis, *, marginals: bool) -> str:
+    """A sentence in JSON, with the tags, lemmas and features that the corpus has."""
+    given, parsed = task.sentence, analysis.sentence
+    columns = {name: given.column(name) for name in COLUMNS}
+    kept = {name: cells for name, cells in columns.items() if set(cells) != {"_"}}
+    if kept:
+        parsed = parsed.with_columns(kept)
+        if "upos" in kept:
+            parsed.upos_probs = None  # they are of other tags
+        analysis = replace(analysis, sentence=parsed)
+    return render_json(task, analysis, alternatives=_MOST_OTHERS, marginals=marginals)
 
 
 async def _refuse_other_pages(connection: Request) -> None:

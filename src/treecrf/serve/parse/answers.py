@@ -2,9 +2,11 @@
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from treecrf.parser.decoding.sentences import Analysis
 from treecrf.serve.queue.jobs import Task
@@ -28,7 +30,12 @@ def render_json(task: Task, analysis: Analysis, *, alternatives: int, marginals:
         value["marginals"] = np.round(analysis.marginals.astype(np.float64), _DIGITS).tolist()
     if task.topk:
         value["best"] = [
-            {"heads": tree.heads, "deprels": tree.deprels, "log_prob": _finite(log_prob)}
+            {
+                "heads": tree.heads,
+                "deprels": tree.deprels,
+                "deprel_probs": _rounded(tree.deprel_probs),
+                "log_prob": _finite(log_prob),
+            }
             for tree, log_prob in analysis.best
         ]
     value["conllu"] = sentence.to_conllu()
@@ -37,44 +44,68 @@ def render_json(task: Task, analysis: Analysis, *, alternatives: int, marginals:
 
 def _tokens(task: Task, analysis: Analysis, alternatives: int) -> list[dict[str, Any]]:
     sentence = analysis.sentence
-    assert sentence.probs is not None
-    words = zip(
-        sentence.forms,
-        sentence.column("upos"),
-        sentence.heads,
-        sentence.deprels,
-        np.round(sentence.probs, _DIGITS).tolist(),
-        task.sentence.offsets,
-        _likely_heads(analysis, alternatives),
-        strict=True,
-    )
-    return [
-        {
-            "id": number,
-            "form": form,
-            "upos": None if upos == "_" else upos,
-            "head": head,
-            "deprel": deprel,
-            "prob": prob,
-            "fixed": number in task.constraints.heads,
-            "start": start,
-            "end": end,
-            "heads": heads,
-        }
-        for number, (form, upos, head, deprel, prob, (start, end), heads) in enumerate(words, 1)
-    ]
+    columns = {name: [*map(_or_null, sentence.column(name))] for name in ("lemma", "upos", "xpos")}
+    unknown: list[float | None] = [None] * len(sentence)
+    values = {
+        "id": range(1, len(sentence) + 1),
+        "form": sentence.forms,
+        **columns,
+        "feats": map(_features, sentence.column("feats")),
+        "head": sentence.heads,
+        "deprel": sentence.deprels,
+        "prob": _rounded(sentence.probs),
+        "deprel_prob": _rounded(sentence.deprel_probs),
+        "upos_prob": unknown if sentence.upos_probs is None else _rounded(sentence.upos_probs),
+        "fixed": [word in task.constraints.heads for word in range(1, len(sentence) + 1)],
+        "start": [start for start, _ in task.sentence.offsets],
+        "end": [end for _, end in task.sentence.offsets],
+        "heads": _likely_heads(analysis, alternatives),
+        "deprels": _likely_relations(analysis, alternatives),
+    }
+    return [dict(zip(values, word, strict=True)) for word in zip(*values.values(), strict=True)]
 
 
-def _likely_heads(analysis: Analysis, count: int) -> list[list[dict[str, float]]]:
-    """The most probable heads of each word, best first; those that round to nothing are none."""
+def _or_null(cell: str) -> str | None:
+    return None if cell == "_" else cell
+
+
+def _features(cell: str) -> dict[str, str] | None:
+    """FEATS as an object; None where there are none."""
+    if cell == "_":
+        return None
+    return {name: value for name, _, value in (item.partition("=") for item in cell.split("|"))}
+
+
+def _rounded(probs: Sequence[float] | None) -> list[float]:
+    assert probs is not None
+    rounded: list[float] = np.round(probs, _DIGITS).tolist()
+    return rounded
+
+
+def _likely_heads(analysis: Analysis, count: int) -> list[list[dict[str, Any]]]:
+    """The most probable heads of each word."""
     assert analysis.marginals is not None
-    probs = np.round(analysis.marginals[1:].astype(np.float64), _DIGITS)
+    probs = analysis.marginals[1:].astype(np.float64)
     words = len(probs)
     probs[np.arange(words), np.arange(1, words + 1)] = 0  # of `local`, which may choose itself
+    return _likely(probs, count, "head", range(words + 1))
+
+
+def _likely_relations(analysis: Analysis, count: int) -> list[list[dict[str, Any]]]:
+    """The most probable relations of each word, given its head."""
+    assert analysis.relation_probs is not None
+    return _likely(analysis.relation_probs.astype(np.float64), count, "deprel", analysis.relations)
+
+
+def _likely(
+    probs: npt.NDArray[np.float64], count: int, key: str, names: Sequence[object]
+) -> list[list[dict[str, Any]]]:
+    """The most probable of `[word, name]`, best first; those that round to nothing are left out."""
+    probs = np.round(probs, _DIGITS)
     order = np.argsort(-probs, axis=1, kind="stable")[:, :count]
     chosen = np.take_along_axis(probs, order, axis=1)
     return [
-        [{"head": head, "prob": prob} for head, prob in zip(*row, strict=True) if prob > 0]
+        [{key: names[number], "prob": prob} for number, prob in zip(*row, strict=True) if prob > 0]
         for row in zip(order.tolist(), chosen.tolist(), strict=True)
     ]
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 
 from fastapi import APIRouter, Request, Response
@@ -52,27 +53,43 @@ def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
 
     @routes.post("/parse", response_model=ParseResponse, responses=ERRORS)
     async def parse(request: ParseRequest, connection: Request) -> Response:
-        """Trees for text or words, with the probability of each head."""
+        """Trees for texts or words, with the probabilities of heads, relations and tags."""
         batcher = registry.find(request.model)
-        job = await run_in_threadpool(_job, request, batcher, limits)
-        start, end = '"sentences": [', "]"
-        return await answer_json(batcher, job, connection, start=start, between=", ", end=end)
+        counts: list[int] = []
+        job = await run_in_threadpool(_job, request, batcher, limits, counts)
+        write = partial(_documents, counts) if request.texts is not None else _sentences
+        return await answer_json(batcher, job, connection, write=write)
 
     return routes
 
 
-def _job(request: ParseRequest, batcher: Batcher, limits: Limits) -> Job:
-    """The job of a request, whose size is checked before anything is made of it."""
+def _sentences(results: Sequence[str]) -> str:
+    return f'"sentences": [{", ".join(results)}]'
+
+
+def _documents(counts: Sequence[int], results: Sequence[str]) -> str:
+    """The results by text, of which each has so many."""
+    rest = iter(results)
+    texts = (f"{{{_sentences(list(islice(rest, count)))}}}" for count in counts)
+    return f'"documents": [{", ".join(texts)}]'
+
+
+def _job(request: ParseRequest, batcher: Batcher, limits: Limits, counts: list[int]) -> Job:
+    """The job of a request, whose size is checked before anything is made of it.
+
+    It adds the number of sentences of each text to `counts`.
+    """
     checks.check_size(sum(map(len, request.tokens or [])), limits.request_words)
     job = parse_job(
         batcher,
         limits,
-        texts=[] if request.text is None else [request.text],
+        texts=(request.texts or []) if request.text is None else [request.text],
         sentences=checks.checked_sentences(request.tokens or [], limits),
         heads=request.constraints,
         relations=request.labels,
         topk=request.topk or 0,
         render=partial(render_json, alternatives=request.alternatives, marginals=request.marginals),
+        counts=counts,
     )
     checks.check_size(job.words, limits.request_words)
     job.cost = batcher.estimated_cost(job)
@@ -89,11 +106,18 @@ def parse_job(
     relations: checks.Given[str] | None,
     topk: int,
     render: Callable[[Task, Analysis], str],
+    counts: list[int] | None = None,
 ) -> Job:
-    """The job that parses under constraints; `topk` is 0 where no list of trees is wanted."""
+    """The job that parses under constraints; `topk` is 0 where no list of trees is wanted.
+
+    `counts`, if given, gets the number of sentences of each text.
+    """
 
     def plan(cut: Pieces) -> list[Task]:
-        found = [sentence for piece in cut for sentence in piece if sentence]
+        pieces = [[sentence for sentence in piece if sentence] for piece in cut]
+        if counts is not None and texts:
+            counts[:] = map(len, pieces)
+        found = list(chain.from_iterable(pieces))
         checks.check_size(sum(map(counted_words, found)), limits.request_words)
         checks.check_lengths(found, limits)
         if topk and (long := max(map(len, found), default=0)) > LONGEST_RANKED:
@@ -109,9 +133,9 @@ def parse_job(
 
 
 async def answer_json(
-    batcher: Batcher, job: Job, connection: Request, *, start: str, between: str, end: str
+    batcher: Batcher, job: Job, connection: Request, *, write: Callable[[Sequence[str]], str]
 ) -> Response:
-    """Do a job; an object with the name of the model and the results, which are JSON already."""
+    """Do a job; an object with the name of the model and what is written of the results in JSON."""
 
     async def gone() -> None:
         """Return when the client, whose request has been read, has gone."""
@@ -119,6 +143,6 @@ async def answer_json(
             pass
 
     results = await batcher.submit(job, gone)
-    start = f'{{"model": {json.dumps(batcher.name, ensure_ascii=False)}, {start}'
-    body = await run_in_threadpool(lambda: f"{start}{between.join(results)}{end}}}".encode())
+    name = json.dumps(batcher.name, ensure_ascii=False)
+    body = await run_in_threadpool(lambda: f'{{"model": {name}, {write(results)}}}'.encode())
     return Response(body, media_type="application/json")

@@ -23,6 +23,7 @@ LONGEST_RANKED = 150
 # for a body of a megabyte of them takes seconds, and nobody is answered meanwhile.
 _MOST_PARAMETERS = 50
 _MOST_WORDS = 10_000
+_MOST_TEXTS = 10_000
 
 Value = TypeVar("Value")
 
@@ -57,17 +58,19 @@ ByWord = Annotated[dict[int, Value | None], BeforeValidator(_few_words)]
 
 
 class ParseRequest(BaseModel):
-    """Text or words to parse, one of them, and what to say of the trees."""
+    """A text, texts or words to parse, one of them, and what to say of the trees."""
 
     model_config = ConfigDict(
         extra="forbid",  # a misspelt name would be an option that silently does nothing
         json_schema_extra={
             "oneOf": [
                 {"required": ["text"], "properties": {"text": {"type": "string"}}},
+                {"required": ["texts"], "properties": {"texts": {"type": "array"}}},
                 {"required": ["tokens"], "properties": {"tokens": {"type": "array"}}},
             ],
             "examples": [
                 {"text": "I saw Sarah with a telescope."},
+                {"texts": ["I saw her.", "She saw me. I left."]},
                 {"tokens": [["I", "saw", "her"]], "constraints": [{"3": 2}], "topk": 3},
             ],
         },
@@ -78,6 +81,11 @@ class ParseRequest(BaseModel):
         None,
         description="Raw text. A model without a segmenter takes it as a sentence a line with "
         "spaces between the words.",
+    )
+    texts: Many[Text] | None = Field(
+        None,
+        max_length=_MOST_TEXTS,
+        description="Several raw texts; the answer has `documents`, one for each, in their order.",
     )
     tokens: Many[Many[str]] | None = Field(None, description="Sentences that are split into words.")
     marginals: bool = Field(False, description="Give the probability of every arc.")
@@ -98,7 +106,9 @@ class ParseRequest(BaseModel):
         description="An object for each sentence: the relation that a word must have, by the "
         "number of the word; null is no constraint.",
     )
-    alternatives: int = Field(5, ge=0, le=100, description="How many heads to list for each word.")
+    alternatives: int = Field(
+        5, ge=0, le=100, description="How many heads and relations to list for each word."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -108,9 +118,9 @@ class ParseRequest(BaseModel):
         return values
 
     @model_validator(mode="after")
-    def _one_of_two(self) -> "ParseRequest":
-        if (self.text is None) == (self.tokens is None):
-            raise ValueError("give `text` or `tokens`, one of them")
+    def _one_of_three(self) -> "ParseRequest":
+        if [self.text, self.texts, self.tokens].count(None) != 2:
+            raise ValueError("give `text`, `texts` or `tokens`, one of them")
         return self
 
 
@@ -121,15 +131,27 @@ class Head(BaseModel):
     prob: float
 
 
+class Relation(BaseModel):
+    """A relation that a word might have."""
+
+    deprel: str
+    prob: float
+
+
 class ParsedToken(BaseModel):
-    """A word with its head and relation, and how sure the model is of the head."""
+    """A word with its head, relation and other columns, and how sure the model is of them."""
 
     id: int
     form: str
+    lemma: str | None = Field(description="Null where it is not known, as in the other columns.")
     upos: str | None
+    xpos: str | None
+    feats: dict[str, str] | None
     head: int
     deprel: str
-    prob: float
+    prob: float = Field(description="Of the head.")
+    deprel_prob: float = Field(description="Of the relation, given the head.")
+    upos_prob: float | None = Field(description="Of `upos`; null if the model predicts no tags.")
     fixed: bool = Field(description="Whether a constraint says what its head is.")
     start: int | None = Field(
         description="Where it starts in the text that was given, in Unicode code points; null of "
@@ -137,6 +159,9 @@ class ParsedToken(BaseModel):
     )
     end: int | None = Field(description="Where it ends.")
     heads: list[Head] = Field(description="The most probable ones, best first.")
+    deprels: list[Relation] = Field(
+        description="The most probable relations given the head, best first."
+    )
 
 
 class Best(BaseModel):
@@ -144,6 +169,7 @@ class Best(BaseModel):
 
     heads: list[int]
     deprels: list[str]
+    deprel_probs: list[float] = Field(description="Of each relation, given the head.")
     log_prob: float | None
 
 
@@ -168,11 +194,18 @@ class ParsedSentence(BaseModel):
     conllu: str
 
 
+class ParsedText(BaseModel):
+    """The trees of one of several texts."""
+
+    sentences: list[ParsedSentence]
+
+
 class ParseResponse(BaseModel):
     """The trees, and the model that gave them."""
 
     model: str
-    sentences: list[ParsedSentence]
+    sentences: list[ParsedSentence] | None = Field(None, description="Of `text` or `tokens`.")
+    documents: list[ParsedText] | None = Field(None, description="Of `texts`, one for each.")
 
 
 class Model(BaseModel):

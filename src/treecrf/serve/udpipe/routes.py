@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Awaitable, Callable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from functools import partial
 from itertools import accumulate, compress
 from typing import Any
@@ -43,8 +43,9 @@ _PARAMETERS = {
     "tokenizer": "If given, `data` is raw text; `ranges` keeps the places of tokens, "
     "`presegmented` takes each line as a sentence, `normalized_spaces` leaves out what white space "
     "there was.",
-    "tagger": "If given, models that give tags give them, and LEMMA, XPOS and FEATS are blank.",
-    "parser": "If given, trees are made.",
+    "tagger": "If given, LEMMA, UPOS, XPOS and FEATS are those that the model predicts, and blank "
+    "where it predicts none; a model that predicts none of them leaves all as they are.",
+    "parser": "If given, trees are made; an enhanced graph of another tree is left out.",
     "input": "The format of `data` without `tokenizer`; conllu is the default.",
     "output": "The format of the result; conllu is the default.",
 }
@@ -135,8 +136,11 @@ async def _process(request: Request, registry: Registry, limits: Limits) -> Resp
         raise ServeError(400, "the parameter `data` is missing: it is the text to be processed")
     batcher = registry.match(parameters.get("model", ""))
     job = await run_in_threadpool(_Work(batcher, parameters, limits).job, parameters["data"])
-    start, end = '"acknowledgements": [], "result": "', '"'
-    return await answer_json(batcher, job, request, start=start, between="", end=end)
+    return await answer_json(batcher, job, request, write=_result)
+
+
+def _result(results: Sequence[str]) -> str:
+    return f'"acknowledgements": [], "result": "{"".join(results)}"'
 
 
 class _Work:
@@ -222,7 +226,9 @@ class _Work:
     def render(self, task: Task, outcome: Analysis) -> str:
         """A sentence as a part of a JSON string; columns that nobody asked for are as they came."""
         given, parsed = task.sentence, outcome.sentence
-        if not self.parses:
+        if self.parses:
+            parsed = _without_graph(parsed)
+        else:
             parsed = parsed.with_tree(given.heads, given.deprels)
         if self.tags:
             stale = [name for name in COLUMNS if name not in self.predicted]
@@ -233,6 +239,16 @@ class _Work:
         if self.cuts and self.left_out and self.writer.name == "conllu":
             written = "\n".join(_without(line, self.left_out) for line in written.split("\n"))
         return json.dumps(written, ensure_ascii=False)[1:-1]
+
+
+def _without_graph(sentence: Sentence) -> Sentence:
+    """A sentence without an enhanced graph, which belongs to the tree that it had before."""
+    blank = ["_"] * len(sentence)
+    if sentence.column("deps") == blank:
+        return sentence
+    bare = sentence.with_columns({"deps": blank})
+    bare.empty_nodes.clear()
+    return bare
 
 
 def _without(line: str, left_out: tuple[str, ...]) -> str:
