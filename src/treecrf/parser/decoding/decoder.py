@@ -30,7 +30,7 @@ LONGEST_ENTROPY = 150
 """Words of a sentence that has an entropy of the second order, which takes the marginals of all
 siblings in double precision: of a longer one that takes longer than the rest of parsing it."""
 
-LEMMA_RULES = 4
+LEMMA_RULES = 8
 """Lemma rules that are tried on a form: those that do not fit it are passed over."""
 
 _IMPOSSIBLE = (
@@ -295,10 +295,14 @@ class Decoding:
         )
 
     def _best_classes(self, name: str, scores: Tensor) -> list[Tensor]:
-        """The best classes `[token]` of a column, best first: several where one may not fit."""
+        """The best class `[token]` of a column; of lemmas several rules, then their weights.
+
+        A weight is a probability in millionths: rules that make the same lemma are added up.
+        """
         if name != "lemma":
             return [scores.argmax(1)]
-        return list(scores.topk(min(LEMMA_RULES, scores.shape[1]), dim=1).indices.unbind(1))
+        best = scores.float().softmax(1).topk(min(LEMMA_RULES, scores.shape[1]), dim=1)
+        return [*best.indices.unbind(1), *(best.values * 1e6).long().unbind(1)]
 
     def _best_probs(self, relations: Tensor, columns: dict[str, Tensor]) -> list[Tensor]:
         """Probabilities `[token]` of the best relation and, where it is predicted, tag."""

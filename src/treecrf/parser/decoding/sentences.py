@@ -142,16 +142,21 @@ class TreeNamer:
             cells["lemma"] = [self._lemma(*word) for word in words]
         return cells
 
-    def _lemma(self, form: str, tag: str, rules: list[int]) -> str:
-        """The lemma that training data always has for a form and tag, or the best rule gives."""
+    def _lemma(self, form: str, tag: str, best: list[int]) -> str:
+        """The lemma that training data always has for a form and tag, or that rules make of it.
+
+        Several rules may make the same one: of an unknown name, to keep it and to capitalise it.
+        """
         known = self.lemmas.get(f"{form}\t{tag}")
         if known is not None:
             return known
-        for rule in rules:
+        weights: dict[str, int] = {}
+        count = len(best) // 2
+        for rule, weight in zip(best[:count], best[count:], strict=True):
             lemma = _applied(form, self.columns["lemma"][rule])
             if lemma:
-                return lemma
-        return form
+                weights[lemma] = weights.get(lemma, 0) + weight
+        return max(weights, key=weights.__getitem__, default=form)
 
     def _by_name(self, probs: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Probabilities `[word, relation]` of the `distinct` names, from those of marked ones too.

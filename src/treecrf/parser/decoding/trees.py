@@ -27,7 +27,7 @@ class Trees:
     lengths: Integers  # [sentence], in words
     heads: Integers  # [token]; -1 where there is no tree
     relations: Integers  # [token]
-    columns: dict[str, Integers] = field(default_factory=dict)  # [token, rank], best class first
+    columns: dict[str, Integers] = field(default_factory=dict)  # [token, class]; of lemmas several
     probs: Numbers | None = None  # [token], of each head
     relation_probs: Numbers | None = None  # [token]
     upos_probs: Numbers | None = None  # [token]

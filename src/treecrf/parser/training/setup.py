@@ -218,6 +218,8 @@ def _check_folder(folder: Path, config: Config, *, resume: bool, overwrite: bool
         saved = load_config(folder / checkpoint.CONFIG)
         names = [setting.name for setting in fields(Config) if setting.name not in _RESUMABLE]
         changed = [name for name in names if getattr(saved, name) != getattr(config, name)]
+        if set(saved.predict) <= set(config.predict):  # the data does not have the others
+            changed = [name for name in changed if name != "predict"]
         if changed:
             more = [f"{len(changed) - 3} more"] if len(changed) > 3 else []
             raise ParserError(

@@ -1,0 +1,135 @@
+"""Tags, features and lemmas beside trees: learnt, predicted, left out where missing."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import treecrf
+from tests.parser.models import SMALL, VOCABULARY
+from treecrf.demo import generate_treebank
+from treecrf.parser import set_up
+from treecrf.parser.config import Config
+from treecrf.parser.decoding.sentences import TreeNamer
+from treecrf.parser.presets import PRESETS
+from treecrf.parser.training.loop import train
+from treecrf.parser.vocab import COLUMNS, Vocabulary, build_vocabulary, classes_of
+from treecrf.treebank import Sentence, write_conllu
+
+RULES = ["lower|0|0", "same|0|0", "title|0|0", "lower|0|1", "lower|0|3y", "=be"]
+
+
+@pytest.fixture(scope="module")
+def namer() -> TreeNamer:
+    vocabulary = VOCABULARY.to_dict() | {"lemma": RULES, "lemmas": {"saw\tVERB": "see"}}
+    return TreeNamer(Vocabulary(**vocabulary), SMALL)
+
+
+@pytest.mark.parametrize(
+    ("form", "tag", "weights", "lemma"),
+    [
+        ("saw", "VERB", {"lower|0|0": 900}, "see"),  # training always has it
+        ("saw", "NOUN", {"lower|0|0": 900, "=be": 50}, "saw"),
+        ("Dogs", "NOUN", {"lower|0|1": 600, "same|0|0": 300}, "dog"),
+        # Two rules make the same of it.
+        ("Enron", "PROPN", {"lower|0|0": 400, "same|0|0": 350, "title|0|0": 250}, "Enron"),
+        ("ab", "NOUN", {"lower|0|3y": 900, "lower|0|0": 50}, "ab"),  # the first does not fit
+        ("x", "NOUN", {"lower|0|1": 900}, "x"),  # none does
+    ],
+)
+def test_lemmas(namer: TreeNamer, form: str, tag: str, weights: dict[str, int], lemma: str) -> None:
+    best = [*map(RULES.index, weights), *weights.values()]
+    assert namer._lemma(form, tag, best) == lemma
+
+
+def test_classes_are_what_is_annotated() -> None:
+    (sentence,) = generate_treebank(1, seed=1)
+    assert None not in classes_of(sentence, "feats")  # having none is a class
+    bare = sentence.with_columns({name: ["_"] * len(sentence) for name in COLUMNS})
+    for name in COLUMNS:
+        assert set(classes_of(bare, name)) == {None}
+
+
+def test_the_vocabulary_has_lemmas_that_are_always_the_same() -> None:
+    sentences = [
+        Sentence(["saw"], [0], deprels=["root"]).with_columns({"upos": [tag], "lemma": [lemma]})
+        for tag, lemma in (("VERB", "see"), ("VERB", "see"), ("NOUN", "saw"), ("NOUN", "sawe"))
+    ]
+    found = build_vocabulary(sentences, replace(SMALL, predict=("upos", "lemma")))
+    assert found.lemmas == {"saw\tVERB": "see"}
+    assert found.columns["lemma"] == ["lower|0|2ee"]  # rules that were seen once are left out
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    write_conllu(generate_treebank(250, seed=1), folder / "train.conllu")
+    write_conllu(generate_treebank(30, seed=2), folder / "dev.conllu")
+    return folder
+
+
+def trained(folder: Path, train_file: Path, dev: Path, config: Config) -> treecrf.Parser:
+    training = set_up(folder, config, train=[train_file], dev=dev, device="cpu")
+    train(training, folder)
+    return treecrf.load(folder, device="cpu")
+
+
+def accuracy(parser: treecrf.Parser, name: str) -> float:
+    gold = list(generate_treebank(60, seed=3))
+    parsed = parser.parse_tokens([sentence.forms for sentence in gold])
+    cells = [
+        (one, other)
+        for truth, tree in zip(gold, parsed, strict=True)
+        for one, other in zip(truth.column(name), tree.column(name), strict=True)
+    ]
+    return sum(one == other for one, other in cells) / len(cells)
+
+
+QUICK = PRESETS["tiny"].changed({"epochs": 6, "loss": "crf"})
+
+
+def test_every_column_is_learnt(data: Path, tmp_path: Path) -> None:
+    parser = trained(tmp_path / "m", data / "train.conllu", data / "dev.conllu", QUICK)
+    assert parser.config.predict == COLUMNS
+    for name in COLUMNS:
+        assert accuracy(parser, name) > 0.85
+    (sentence,) = parser.parse_tokens([["a", "dog"]])
+    for probs in (sentence.probs, sentence.deprel_probs, sentence.upos_probs):
+        assert probs is not None
+        assert all(0 <= prob <= 1.001 for prob in probs)
+
+
+def test_half_of_the_columns_may_be_missing(data: Path, tmp_path: Path) -> None:
+    """Words without a tag, features or a lemma teach trees, and the others all of it."""
+    sentences = [
+        sentence
+        if number % 2
+        else sentence.with_columns({name: ["_"] * len(sentence) for name in COLUMNS})
+        for number, sentence in enumerate(generate_treebank(500, seed=1))
+    ]
+    write_conllu(sentences, tmp_path / "half.conllu")
+    parser = trained(tmp_path / "m", tmp_path / "half.conllu", data / "dev.conllu", QUICK)
+    for name in COLUMNS:
+        assert accuracy(parser, name) > 0.85
+
+
+def test_a_column_that_nobody_annotated_is_left_out(data: Path, tmp_path: Path) -> None:
+    sentences = [
+        sentence.with_columns({name: ["_"] * len(sentence) for name in ("xpos", "lemma")})
+        for sentence in generate_treebank(40, seed=1)
+    ]
+    write_conllu(sentences, tmp_path / "some.conllu")
+    config = QUICK.changed({"epochs": 1})
+    files = {"train": [tmp_path / "some.conllu"], "dev": data / "dev.conllu"}
+    training = set_up(tmp_path / "m", config, device="cpu", **files)
+    assert training.prepared.missing == ["xpos", "lemma"]
+    train(training, tmp_path / "m")
+    parser = treecrf.load(tmp_path / "m", device="cpu")
+    assert parser.config.predict == ("upos", "feats")
+    (sentence,) = parser.parse_tokens([["a", "dog"]])
+    assert sentence.column("xpos") == sentence.column("lemma") == ["_", "_"]
+    # Training goes on as it began, though the settings ask for more.
+    again = set_up(
+        tmp_path / "m", config.changed({"epochs": 2}), device="cpu", resume=True, **files
+    )
+    assert again.config.predict == ("upos", "feats")
