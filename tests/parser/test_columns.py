@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import treecrf
@@ -38,7 +39,7 @@ def namer() -> TreeNamer:
     ],
 )
 def test_lemmas(namer: TreeNamer, form: str, tag: str, weights: dict[str, int], lemma: str) -> None:
-    best = [*map(RULES.index, weights), *weights.values()]
+    best = np.array([*map(RULES.index, weights), *weights.values()])
     assert namer._lemma(form, tag, best) == lemma
 
 

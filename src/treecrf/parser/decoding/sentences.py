@@ -8,6 +8,7 @@ from math import nan
 import numpy as np
 import numpy.typing as npt
 
+from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import Constraints
 from treecrf.parser.decoding.trees import Trees
@@ -91,7 +92,12 @@ class TreeNamer:
         heads, relations = trees.heads.tolist(), trees.relations.tolist()
         numbers = {name: getattr(trees, name) for name in _PROBS}
         probs = {name: values.tolist() for name, values in numbers.items() if values is not None}
-        columns = {name: classes.tolist() for name, classes in trees.columns.items()}
+        rules = trees.columns.get("lemma")
+        columns = {
+            name: [self.columns[name][best] for best in classes[:, 0].tolist()]
+            for name, classes in trees.columns.items()
+            if name != "lemma"
+        }
         parsed = []
         first = 1
         for number, (sentence, constraint) in enumerate(zip(sentences, constraints, strict=True)):
@@ -107,11 +113,14 @@ class TreeNamer:
                 deprels[word - 1] = relation
                 if "relation_probs" in probs:
                     probs["relation_probs"][words.start + word - 1] = 1.0
-            tree = sentence.with_tree(
-                named_heads,
-                deprels,
-                columns=self._cells(sentence, {n: rows[words] for n, rows in columns.items()}),
-            )
+            cells = {name: column[words] for name, column in columns.items()}
+            if rules is not None:
+                tags = cells["upos"] if "upos" in cells else sentence.column("upos")
+                given = zip(sentence.forms, tags, rules[words], strict=True)
+                cells["lemma"] = [self._lemma(*word) for word in given]
+            if (misc := without_probs(sentence)) is not None:  # those of a tree that it had before
+                cells["misc"] = misc
+            tree = sentence.with_tree(named_heads, deprels, columns=cells)
             for name, values in probs.items():
                 setattr(tree, _PROBS[name], values[words])
             tree.comments = [
@@ -125,24 +134,7 @@ class TreeNamer:
             parsed.append(tree)
         return parsed
 
-    def _cells(
-        self, sentence: Sentence, columns: dict[str, list[list[int]]]
-    ) -> dict[str, list[str]]:
-        """The columns of a sentence that change, from the best classes of each word."""
-        cells = {}
-        if (misc := without_probs(sentence)) is not None:  # those of a tree that it had before
-            cells["misc"] = misc
-        for name, classes in columns.items():
-            if name != "lemma":
-                names = self.columns[name]
-                cells[name] = [names[best] for (best,) in classes]
-        if "lemma" in columns:
-            tags = cells.get("upos") or sentence.column("upos")
-            words = zip(sentence.forms, tags, columns["lemma"], strict=True)
-            cells["lemma"] = [self._lemma(*word) for word in words]
-        return cells
-
-    def _lemma(self, form: str, tag: str, best: list[int]) -> str:
+    def _lemma(self, form: str, tag: str, best: Integers) -> str:
         """The lemma that training data always has for a form and tag, or that rules make of it.
 
         Several rules may make the same one: of an unknown name, to keep it and to capitalise it.
@@ -151,8 +143,7 @@ class TreeNamer:
         if known is not None:
             return known
         weights: dict[str, int] = {}
-        count = len(best) // 2
-        for rule, weight in zip(best[:count], best[count:], strict=True):
+        for rule, weight in best.reshape(2, -1).T.tolist():
             lemma = _applied(form, self.columns["lemma"][rule])
             if lemma:
                 weights[lemma] = weights.get(lemma, 0) + weight
