@@ -138,7 +138,7 @@ def watch_training(stages: Stages) -> None:
     stages.replace(loop, "Ahead", _WhenTaken)
     stages.watch(loop, "train", REST)
     stages.watch(loop, "make_batch", "batch, on the host")
-    stages.watch(loop, "training_loss", "loss of labels, rest of the loss")
+    stages.watch(loop, "training_loss", "loss of relations, rest of the loss")
     stages.watch(loss, "distribution", "TreeCRF")
     stages.watch(TreeDistribution, "log_partition", "TreeCRF")
     stages.watch(TreeDistribution, "score", "TreeCRF")
@@ -178,8 +178,8 @@ def watch_network(stages: Stages) -> None:
     stages.watch(Perceptrons, "forward", "MLPs")
     stages.watch(Scorer, "arcs", "biaffine arcs")
     stages.watch(Scorer, "siblings", "triaffine siblings")
-    stages.watch(Scorer, "labels", "biaffine labels")
-    stages.watch(Scorer, "labels_at", "biaffine labels")
+    stages.watch(Scorer, "relations", "biaffine relations")
+    stages.watch(Scorer, "relations_at", "biaffine relations")
 
 
 def parse(parser: Parser, corpus: Corpus, target: Path) -> None:

@@ -63,12 +63,12 @@ def measure(treebank: str, sentences: Iterable[Sentence], encoding: Encoding) ->
     row = Row(treebank, encoding)
     for sentence in sentences:
         gold, deprels = sentence.heads, sentence.deprels
-        lifted, labels = lift(gold, deprels, encoding=encoding)
-        restored, plain = restore(lifted, labels, encoding=encoding)
+        lifted, marked = lift(gold, deprels, encoding=encoding)
+        restored, plain = restore(lifted, marked, encoding=encoding)
         if not is_projective([0, *lifted]):
             sys.exit(f"{sentence.where}: the lifted tree is not projective")
         if plain != deprels or not is_tree([0, *restored], multiroot=True):
-            sys.exit(f"{sentence.where}: what came back is not a tree with the gold labels")
+            sys.exit(f"{sentence.where}: what came back is not a tree with the gold relations")
         for before, between, after in zip(gold, lifted, restored, strict=True):
             row.arcs += 1
             row.lifted += before != between

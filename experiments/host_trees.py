@@ -42,8 +42,8 @@ def parse_with_host_trees(parser: Parser, sentences: Sequence[Sentence]) -> list
                 config=parser.config,
             )
             heads = mbr_heads(crf)
-            labels = scorer.labels(roles, batch, heads.to(parser.device)).argmax(1)
-        relations = batch.unpack(labels.unsqueeze(1)).squeeze(2).cpu()
+            numbers = scorer.relations(roles, batch, heads.to(parser.device)).argmax(1)
+        relations = batch.unpack(numbers.unsqueeze(1)).squeeze(2).cpu()
         for place, row in enumerate(batch.rows.tolist()):
             words = slice(1, len(sentences[row]) + 1)
             tree = namer.name(heads[place, words].tolist(), relations[place, words].tolist())

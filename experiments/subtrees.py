@@ -35,7 +35,7 @@ def run(options: Options) -> None:
     shown = measures[shared_split(options.treebanks)]
     notes = [
         "SIB: unlabelled adjacent siblings; UCM, LCM: sentences with every head right, and with "
-        "every label as well.",
+        "every relation as well.",
         spread_note(options),
         f"{SIGNIFICANCE} SIB P and R carry no marks.",
         *strict_notes(measures, list(METRICS)),

@@ -131,7 +131,7 @@ def _training_file(run: Run) -> File:
 def _masked(prepared: Prepared, mask: Mask) -> Prepared:
     """The data with a share of its dependencies: masked after the trees were lifted.
 
-    Marks of lifted arcs in a partial treebank would be taken for part of its labels.
+    Marks of lifted arcs in a partial treebank would be taken for part of its relations.
     """
     masked = mask_dependencies(prepared.sentences, mask.keep, seed=mask.seed, encoding=None)
     sentences = [sentence for sentence in masked if any(head >= 0 for head in sentence.heads)]

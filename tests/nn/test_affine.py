@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from treecrf.nn.affine import BiaffineArcs, BiaffineLabels, TriaffineSiblings, with_one
+from treecrf.nn.affine import BiaffineArcs, BiaffineRelations, TriaffineSiblings, with_one
 
 SIZE = 5
 
@@ -24,25 +24,25 @@ def test_arcs_have_a_bias_on_the_side_of_the_dependent() -> None:
                 torch.testing.assert_close(scores[batch, j, i], expected)
 
 
-def test_labels_have_biases_on_both_sides() -> None:
-    layer = BiaffineLabels(SIZE, 3)
+def test_relations_have_biases_on_both_sides() -> None:
+    layer = BiaffineRelations(SIZE, 3)
     torch.nn.init.normal_(layer.weight)
     dependents, heads = vectors(7, seed=1), vectors(7, seed=2)
     scores = layer(dependents, heads)
     assert scores.shape == (7, 3)
     for arc in range(7):
-        for label in range(3):
-            expected = with_one(dependents[arc]) @ layer.weight[label] @ with_one(heads[arc])
-            torch.testing.assert_close(scores[arc, label], expected)
+        for relation in range(3):
+            expected = with_one(dependents[arc]) @ layer.weight[relation] @ with_one(heads[arc])
+            torch.testing.assert_close(scores[arc, relation], expected)
 
 
 def test_many_rows_are_scored_in_pieces() -> None:
-    labels, siblings = BiaffineLabels(SIZE, 3), TriaffineSiblings(SIZE)
-    torch.nn.init.normal_(labels.weight)
+    relations, siblings = BiaffineRelations(SIZE, 3), TriaffineSiblings(SIZE)
+    torch.nn.init.normal_(relations.weight)
     torch.nn.init.normal_(siblings.weight)
     dependents, heads = vectors(150, seed=1), vectors(150, seed=2)
-    one_by_one = [labels(dependents[i : i + 1], heads[i : i + 1]) for i in range(150)]
-    torch.testing.assert_close(labels(dependents, heads), torch.cat(one_by_one))
+    one_by_one = [relations(dependents[i : i + 1], heads[i : i + 1]) for i in range(150)]
+    torch.testing.assert_close(relations(dependents, heads), torch.cat(one_by_one))
     many, others = vectors(40, 3, seed=1), vectors(40, 3, seed=2)
     one_by_one = [siblings.pairs(many[i : i + 1], others[i : i + 1]) for i in range(40)]
     torch.testing.assert_close(siblings.pairs(many, others), torch.cat(one_by_one))
@@ -64,7 +64,7 @@ def test_siblings_have_biases_on_sibling_and_dependent() -> None:
 
 def test_scores_start_at_zero() -> None:
     assert not BiaffineArcs(SIZE).weight.any()
-    assert not BiaffineLabels(SIZE, 2).weight.any()
+    assert not BiaffineRelations(SIZE, 2).weight.any()
     assert not TriaffineSiblings(SIZE).weight.any()
 
 
@@ -72,11 +72,15 @@ def test_scores_start_at_zero() -> None:
 @pytest.mark.parametrize("size", [3, 16, 50])
 def test_bytes_give_nearly_the_same_scores(size: int) -> None:
     torch.manual_seed(1)
-    arcs, labels, siblings = BiaffineArcs(size), BiaffineLabels(size, 70), TriaffineSiblings(size)
+    arcs, relations, siblings = (
+        BiaffineArcs(size),
+        BiaffineRelations(size, 70),
+        TriaffineSiblings(size),
+    )
     one, two, three = torch.randn(3, 7, 20, size)
     for layer, given in (
         (arcs, (one, two)),
-        (labels, (one.flatten(0, 1), two.flatten(0, 1))),
+        (relations, (one.flatten(0, 1), two.flatten(0, 1))),
         (siblings, (one, two, three)),
     ):
         torch.nn.init.normal_(layer.weight)

@@ -87,7 +87,7 @@ def with_drawn_classes(parser: Parser, sentences: list[Sentence]) -> list[Senten
         batch = batch_of([sentence], config)
         with torch.no_grad():
             roles = scorer(batch)
-            relations = scorer.labels(roles, batch, torch.tensor([[0, *parsed.heads]]))
+            relations = scorer.relations(roles, batch, torch.tensor([[0, *parsed.heads]]))
             tags = scorer.columns(roles)["upos"]
         given = ((relations, config.relation_temperature), (tags, config.upos_temperature))
         deprels, upos = (

@@ -136,7 +136,7 @@ def test_marks_that_are_too_rare_are_taken_off() -> None:
             assert sentence.deprels == (marked if kept else CROSSING.deprels)
 
 
-def test_labels_with_arrows_are_escaped_only_where_marks_are_made() -> None:
+def test_relations_with_arrows_are_escaped_only_where_marks_are_made() -> None:
     arrow = Sentence(["a"], [0], deprels=["up↑"])
     assert prepare([arrow], config_of("crf", "pseudo")).sentences[0].deprels == ["up\\↑"]
     assert prepare([arrow], config_of("crf", "none")).sentences[0].deprels == ["up↑"]

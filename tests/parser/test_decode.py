@@ -109,7 +109,7 @@ def test_a_tree_that_crosses_is_none_of_a_distribution_over_projective_trees(los
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_labels_are_the_best_for_the_heads(loss: str) -> None:
+def test_relations_are_the_best_for_the_heads(loss: str) -> None:
     config = with_loss(loss)
     seen = set()
     for seed in range(4):
@@ -117,7 +117,7 @@ def test_labels_are_the_best_for_the_heads(loss: str) -> None:
         batch = batch_of(sentences_of(LENGTHS), config)
         decoded = decode(scorer, batch, config=config)
         heads = torch.from_numpy(grid_of(decoded, decoded.heads))
-        best = batch.unpack(scorer.labels(scorer(batch), batch, heads)).argmax(2)
+        best = batch.unpack(scorer.relations(scorer(batch), batch, heads)).argmax(2)
         for row, length in enumerate(batch.lengths.tolist()):
             relations = decoded.relations[row_of(decoded, row)][1:].tolist()
             assert relations == best[row, 1 : length + 1].tolist()
@@ -224,6 +224,6 @@ def test_the_k_best_trees(loss: str, multiroot: bool) -> None:
                 by_head = softmax if loss == "local" else trees.marginals
                 expected = by_head[words, tree[words]].detach()
                 torch.testing.assert_close(torch.from_numpy(probs)[words], expected)
-                scores = scorer.labels(scorer(batch), batch, tree.unsqueeze(0))
+                scores = scorer.relations(scorer(batch), batch, tree.unsqueeze(0))
                 assert relations[1:].tolist() == scores[1:].argmax(1).tolist()
             assert len(seen) == len(found)

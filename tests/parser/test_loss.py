@@ -45,9 +45,11 @@ def expected_loss(scorer: Scorer, batch: Batch, config: Config) -> Tensor:
     relations = batch.gold.relations[batch.places]  # [batch, N]
     roles = scorer(batch)
     arcs = scorer.arcs(roles, batch)
-    dependents, heads = batch.unpack(roles["label_dependent"]), batch.unpack(roles["label_head"])
+    dependents, heads = (
+        batch.unpack(roles[name]) for name in ("relation_dependent", "relation_head")
+    )
     trees = trees_of(scorer, batch, config) if config.loss != "local" else None
-    tree_losses, label_losses, words = [], [], 0
+    tree_losses, relation_losses, words = [], [], 0
     for row, length in enumerate(batch.lengths.tolist()):
         gold = batch.heads[row]
         if trees is not None:
@@ -62,8 +64,8 @@ def expected_loss(scorer: Scorer, batch: Batch, config: Config) -> Tensor:
                 tree_losses.append(-arcs[row, word, : length + 1].log_softmax(0)[head])
             if relation >= 0:
                 scores = scorer.label_scores(dependents[row, word][None], heads[row, head][None])
-                label_losses.append(-scores[0].log_softmax(0)[relation])
-    return torch.stack(tree_losses).sum() / words + torch.stack(label_losses).mean()
+                relation_losses.append(-scores[0].log_softmax(0)[relation])
+    return torch.stack(tree_losses).sum() / words + torch.stack(relation_losses).mean()
 
 
 CASES = {
@@ -104,7 +106,7 @@ def test_padding_changes_nothing(loss: str) -> None:
     scorer = random_scorer(config)
     sentences = annotated(FULL + PARTIAL)
     known = VOCABULARY.relation_numbers
-    trees = labels = 0.0
+    trees = relations = 0.0
     for sentence in sentences:
         words = sum(head >= 0 for head in sentence.heads)
         rows = zip(sentence.heads, sentence.deprels, strict=True)
@@ -113,9 +115,9 @@ def test_padding_changes_nothing(loss: str) -> None:
             continue
         batch = batch_of([sentence], config, annotated=True)
         blank = batch_of([Sentence(sentence.forms, sentence.heads)], config, annotated=True)
-        tree = float(training_loss(scorer, blank, config))  # without a label
+        tree = float(training_loss(scorer, blank, config))  # without a relation
         trees += words * tree
-        labels += labelled * (float(training_loss(scorer, batch, config)) - tree)
+        relations += labelled * (float(training_loss(scorer, batch, config)) - tree)
     words = sum(head >= 0 for sentence in sentences for head in sentence.heads)
     labelled = sum(
         head >= 0 and relation in known
@@ -123,7 +125,7 @@ def test_padding_changes_nothing(loss: str) -> None:
         for head, relation in zip(sentence.heads, sentence.deprels, strict=True)
     )
     batch = batch_of(sentences, config, annotated=True)
-    expected = trees / words + labels / labelled
+    expected = trees / words + relations / labelled
     assert float(training_loss(scorer, batch, config)) == pytest.approx(expected)
 
 
@@ -139,7 +141,7 @@ def test_gradients_are_finite_in_single_precision(loss: str) -> None:
         assert parameter.grad.isfinite().all(), name
 
 
-def test_a_batch_without_any_label_has_the_loss_of_its_trees() -> None:
+def test_a_batch_without_any_relation_has_the_loss_of_its_trees() -> None:
     config = with_loss("crf")
     scorer = random_scorer(config)
     sentence = Sentence(["a", "b"], [0, 1])

@@ -1,4 +1,4 @@
-"""The network: scores by batch, what siblings are made of, labels, weights of another model."""
+"""The network: scores by batch, what siblings are made of, relations, weights of another model."""
 
 from dataclasses import replace
 
@@ -30,7 +30,7 @@ def test_scores_do_not_depend_on_the_rest_of_the_batch(loss: str) -> None:
     roles = scorer(batch)
     heads = torch.zeros(batch.grid, dtype=torch.int64)
     arcs, siblings = scorer.arcs(roles, batch), scorer.siblings(roles, batch)
-    labels = batch.unpack(scorer.labels(roles, batch, heads))
+    relations = batch.unpack(scorer.relations(roles, batch, heads))
     assert (siblings is not None) == (loss == "crf2o")
     for place, row in enumerate(batch.rows.tolist()):
         alone = batch_of([sentences[row]], config)
@@ -38,8 +38,8 @@ def test_scores_do_not_depend_on_the_rest_of_the_batch(loss: str) -> None:
         tokens = slice(len(sentences[row]) + 1)
         own = scorer.arcs(own_roles, alone)[0]
         torch.testing.assert_close(arcs[place, tokens, tokens], own)
-        own = scorer.labels(own_roles, alone, heads[:1, tokens])
-        torch.testing.assert_close(labels[place, tokens], own)
+        own = scorer.relations(own_roles, alone, heads[:1, tokens])
+        torch.testing.assert_close(relations[place, tokens], own)
         if siblings is not None:
             own_siblings = scorer.siblings(own_roles, alone)
             assert own_siblings is not None
@@ -102,13 +102,15 @@ def test_siblings_are_the_product_of_their_factors() -> None:
         )
 
 
-def test_labels_are_those_of_the_arcs_that_are_given() -> None:
+def test_relations_are_those_of_the_arcs_that_are_given() -> None:
     scorer = random_scorer(SMALL)
     batch = batch_of(sentences_of([4, 2, 3]), SMALL)
     roles = scorer(batch)
-    dependents, heads = batch.unpack(roles["label_dependent"]), batch.unpack(roles["label_head"])
+    dependents, heads = (
+        batch.unpack(roles[name]) for name in ("relation_dependent", "relation_head")
+    )
     given = torch.tensor([[0, 4, 0, -1, 2], [0, 2, 0, 3, 1], [0, 2, 0, -1, -1]])
-    scores = batch.unpack(scorer.labels(roles, batch, given))
+    scores = batch.unpack(scorer.relations(roles, batch, given))
     for row, length in enumerate(batch.lengths.tolist()):
         for word in range(1, length + 1):
             head = max(int(given[row, word]), 0)  # what has no head is scored as if at the root

@@ -59,7 +59,7 @@ def test_held_words_are_not_moved() -> None:
     assert namer.name(LIFTED, range(5), constrained={5}) == (HEADS, PLAIN)
 
 
-def test_labels_with_arrows_of_their_own() -> None:
+def test_relations_with_arrows_of_their_own() -> None:
     sentence = Sentence(["w"], [0], deprels=["up↑x\\"])
     heads, marked = lift(sentence.heads, sentence.deprels)
     assert TreeNamer(vocabulary_of(marked), PSEUDO).name(heads, [0]) == ([0], ["up↑x\\"])

@@ -21,7 +21,7 @@ app = typer.Typer(help="Look at treebanks, check them and change them.", no_args
 File = Annotated[str, typer.Argument(metavar="FILE", help="A treebank; - is standard input.")]
 Encoding = Annotated[
     Literal["head", "path", "head+path"],
-    typer.Option(help="What the labels say about lifted arcs (Nivre and Nilsson, 2005)."),
+    typer.Option(help="What relations say about lifted arcs (Nivre and Nilsson, 2005)."),
 ]
 
 
@@ -150,7 +150,7 @@ def project(file: File, encoding: Encoding = "head+path", output: Output = "-") 
 
 @app.command()
 def deproject(file: File, encoding: Encoding = "head+path", output: Output = "-") -> None:
-    """Put lifted arcs back and take the marks off the labels: after project, or after parsing."""
+    """Put lifted arcs back and remove the marks of relations: after project, or after parsing."""
     from treecrf.treebank.pseudoprojective import deproject
 
     sentences = (deproject(sentence, encoding=encoding) for sentence in treebank.read_conllu(file))
@@ -177,7 +177,7 @@ def mask(
     ] = None,
     output: Output = "-",
 ) -> None:
-    """Make partial training data: take heads and their labels away, or whole sentences.
+    """Make partial training data: take heads and their relations away, or whole sentences.
 
     A line says how much was kept, on standard error where the data goes to standard output.
     """

@@ -45,12 +45,12 @@ class BiaffineArcs(nn.Module):
         return torch.bmm(weighted, heads.transpose(1, 2))
 
 
-class BiaffineLabels(nn.Module):
-    """s(i, j, l) = [m_j; 1]ᵀ W_l [h_i; 1]: how well arc i -> j has the label l."""
+class BiaffineRelations(nn.Module):
+    """s(i, j, r) = [m_j; 1]ᵀ W_r [h_i; 1]: how well arc i -> j has the relation r."""
 
-    def __init__(self, size: int, labels: int) -> None:
+    def __init__(self, size: int, relations: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.zeros(labels, size + 1, size + 1))
+        self.weight = nn.Parameter(torch.zeros(relations, size + 1, size + 1))
         self.rounded: ByteForm | None = None
 
     def use_bytes(self) -> None:
@@ -58,17 +58,17 @@ class BiaffineLabels(nn.Module):
         self.rounded = ByteForm(self.weight[..., :-1], self.weight[..., -1])
 
     def forward(self, dependents: Tensor, heads: Tensor) -> Tensor:
-        """Scores `[arc, label]` of arcs whose ends are two `[arc, feature]`."""
+        """Scores `[arc, relation]` of arcs whose ends are two `[arc, feature]`."""
         if self.rounded is not None:
             return self.rounded(heads.unsqueeze(1), with_one(dependents).unsqueeze(1)).flatten(1)
-        labels, size, _ = self.weight.shape
+        relations, size, _ = self.weight.shape
         by_head = self.weight.flatten(0, 1).t()
         scores = []
-        rows = max(1, _CELLS // (labels * size)) if dependents.is_cuda else _CACHED_ROWS
+        rows = max(1, _CELLS // (relations * size)) if dependents.is_cuda else _CACHED_ROWS
         for dependent, head in zip(
             with_one(dependents).split(rows), with_one(heads).split(rows), strict=True
         ):
-            weighted = (head @ by_head).view(-1, labels, size)
+            weighted = (head @ by_head).view(-1, relations, size)
             scores.append(torch.bmm(weighted, dependent.unsqueeze(2)).squeeze(2))
         return _joined(scores)
 

@@ -78,7 +78,7 @@ def largest_difference(scorer: Scorer, graph: GraphScorer, batch: Batch) -> floa
         pairs.append((one[triples], other[triples]))
     for shift in range(batch.grid[1]):  # each head in turn
         heads = (tokens + shift) % (batch.lengths[:, None] + 1)
-        pairs.append((scorer.labels(ours, batch, heads), graph.labels(theirs, batch, heads)))
+        pairs.append((scorer.relations(ours, batch, heads), graph.relations(theirs, batch, heads)))
     classes = graph.columns(theirs)
     pairs += [(scores, classes[name]) for name, scores in scorer.columns(ours).items()]
     return max(float((one - other).abs().max()) for one, other in pairs)

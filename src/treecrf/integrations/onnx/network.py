@@ -21,9 +21,9 @@ def scorer_graph(scorer: Scorer, properties: dict[str, str]) -> "ModelProto":
     """Make the graph of a scorer, for the inputs of `graph_inputs`; `properties` are its metadata.
 
     Its outputs are `arc_scores [batch, dependent, head]`, `label_scores [batch, dependent, head,
-    label]` and, if the model has them, `sibling_scores [batch, dependent, head, sibling]` and, for
-    each column that it predicts, `upos_scores [batch, token, class]` and so on. Cells of padding
-    are arbitrary.
+    relation]` and, if the model has them, `sibling_scores [batch, dependent, head, sibling]` and,
+    for each column that it predicts, `upos_scores [batch, token, class]` and so on. Cells of
+    padding are arbitrary.
     """
     graph = Graph()
     lengths = graph.input("lengths", ["batch"])
@@ -40,9 +40,9 @@ def scorer_graph(scorer: Scorer, properties: dict[str, str]) -> "ModelProto":
     arcs = graph.add("MatMul", weighted, heads)
     graph.output("arc_scores", arcs, ["batch", "token", "token"])
     width = graph.size(arcs, 1)
-    labels = _add_labels(graph, scorer.label_scores.weight, roles, width)
+    relations = _add_relations(graph, scorer.label_scores.weight, roles, width)
     count = scorer.label_scores.weight.shape[0]
-    graph.output("label_scores", labels, ["batch", "token", "token", count])
+    graph.output("label_scores", relations, ["batch", "token", "token", count])
     if scorer.sibling_scores is not None:
         siblings = _add_siblings(graph, scorer.sibling_scores.weight, roles, width)
         graph.output("sibling_scores", siblings, ["batch", "token", "token", "token"])
@@ -106,16 +106,16 @@ def _add_roles(graph: Graph, scorer: Scorer, states: Value) -> dict[str, Value]:
     return dict(zip(sizes, parts, strict=True))
 
 
-def _add_labels(graph: Graph, weight: Tensor, roles: dict[str, Value], width: Value) -> Value:
-    """[m_j; 1]ᵀ W_l [h_i; 1] of every arc: a product over heads, plus the part without heads."""
-    labels, size, _ = weight.shape
-    by_dependent = weight.transpose(0, 1)  # [dependent, label, head]
+def _add_relations(graph: Graph, weight: Tensor, roles: dict[str, Value], width: Value) -> Value:
+    """[m_j; 1]ᵀ W_r [h_i; 1] of every arc: a product over heads, plus the part without heads."""
+    relations, size, _ = weight.shape
+    by_dependent = weight.transpose(0, 1)  # [dependent, relation, head]
     of_heads = by_dependent[..., :-1].reshape(size, -1)
-    dependents = roles["label_dependent"]
+    dependents = roles["relation_dependent"]
     weighted = graph.linear(dependents, of_heads[:-1], of_heads[-1])
-    weighted = graph.reshape(weighted, 0, -1, size - 1)  # [batch, dependent label, head feature]
-    scores = graph.add("MatMul", weighted, graph.transpose(roles["label_head"], 0, 2, 1))
-    scores = graph.reshape(scores, 0, width, labels, -1)  # [batch, dependent, label, head]
+    weighted = graph.reshape(weighted, 0, -1, size - 1)  # [batch, dependent relation, head feature]
+    scores = graph.add("MatMul", weighted, graph.transpose(roles["relation_head"], 0, 2, 1))
+    scores = graph.reshape(scores, 0, width, relations, -1)  # [batch, dependent, relation, head]
     alone = graph.linear(dependents, by_dependent[:-1, :, -1], by_dependent[-1, :, -1])
     alone = graph.add("Unsqueeze", alone, graph.integers(3))
     return graph.transpose(graph.add("Add", scores, alone), 0, 1, 3, 2)

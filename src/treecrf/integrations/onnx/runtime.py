@@ -111,7 +111,7 @@ class GraphScorer:
         """Raise an error: graphs have no factored scores, so such a batch is refused."""
         raise _too_long(batch)
 
-    def labels(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor:
+    def relations(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor:
         """Relation scores `[token, relation]` of packed tokens under these heads `[batch, N]`."""
         scores = roles["label_scores"]
         place = heads.clamp(min=0)[:, :, None, None].expand(-1, -1, 1, scores.shape[3])

@@ -2,7 +2,7 @@
 
 from torch import nn
 
-from treecrf.nn.affine import BiaffineArcs, BiaffineLabels, TriaffineSiblings
+from treecrf.nn.affine import BiaffineArcs, BiaffineRelations, TriaffineSiblings
 from treecrf.nn.int8.linear import ByteLinear
 from treecrf.nn.int8.lstm import ByteLSTM
 from treecrf.nn.transformer.bert import BertLayer
@@ -17,7 +17,7 @@ def use_byte_products(module: nn.Module) -> None:
             setattr(module, name, ByteLinear(child))
         elif type(child) is nn.LSTM:
             setattr(module, name, ByteLSTM(child))
-        elif isinstance(child, BiaffineArcs | BiaffineLabels | TriaffineSiblings | BertLayer):
+        elif isinstance(child, BiaffineArcs | BiaffineRelations | TriaffineSiblings | BertLayer):
             child.use_bytes()
         else:
             use_byte_products(child)

@@ -248,7 +248,7 @@ class Decoding:
         best = {name: self._best_classes(name, scores) for name, scores in columns.items()}
         classes, numbers = [], []
         for some in heads.split(sentences):
-            relations = self.scorer.labels(self.roles, batch, some)
+            relations = self.scorer.relations(self.roles, batch, some)
             rows = [batch.pack(some), relations.argmax(1), *chain.from_iterable(best.values())]
             classes.append(torch.stack(rows))
             if log_probs is not None:

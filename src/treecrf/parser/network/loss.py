@@ -84,7 +84,7 @@ def training_loss(
                 trees = trees - _sum_of(sibling_scores, gold.siblings)
 
     counts = gold.counts if counts is None else counts
-    relations = _cross_entropy(scorer.labels_at(roles, gold.places), gold.relations)
+    relations = _cross_entropy(scorer.relations_at(roles, gold.places), gold.relations)
     loss = trees / max(1, counts.heads) + relations / max(1, counts.relations)
     for name, scores in scorer.columns(roles).items():
         if name in gold.columns:

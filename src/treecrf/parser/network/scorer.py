@@ -1,10 +1,10 @@
-"""The network of a parser: from a batch of sentences to scores of arcs, siblings and labels."""
+"""The network of a parser: from a batch of sentences to scores of arcs, siblings and relations."""
 
 from typing import Protocol
 
 from torch import Tensor, nn
 
-from treecrf.nn.affine import BiaffineArcs, BiaffineLabels, TriaffineSiblings, with_one
+from treecrf.nn.affine import BiaffineArcs, BiaffineRelations, TriaffineSiblings, with_one
 from treecrf.nn.mlp import Perceptrons
 from treecrf.parser.batching.batch import Batch
 from treecrf.parser.config import Config
@@ -28,7 +28,7 @@ class Network(Protocol):
     def arcs(self, roles: Roles, batch: Batch) -> Tensor: ...
     def siblings(self, roles: Roles, batch: Batch) -> Tensor | None: ...
     def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]: ...
-    def labels(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor: ...
+    def relations(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor: ...
     def columns(self, roles: Roles) -> dict[str, Tensor]: ...
 
 
@@ -37,8 +37,8 @@ def role_sizes(config: Config) -> dict[str, int]:
     sizes = {
         "arc_dependent": config.arc_size,
         "arc_head": config.arc_size,
-        "label_dependent": config.label_size,
-        "label_head": config.label_size,
+        "relation_dependent": config.label_size,
+        "relation_head": config.label_size,
     }
     if config.loss == "crf2o":
         sizes |= dict.fromkeys(("pair_dependent", "pair_head", "pair_sibling"), config.sibling_size)
@@ -64,7 +64,8 @@ class Scorer(nn.Module):
             self.reader = PieceReader(config, sizes, pretrained=pretrained)
         self.roles = Perceptrons(self.reader.size, role_sizes(config), dropout=config.mlp_dropout)
         self.arc_scores = BiaffineArcs(config.arc_size)
-        self.label_scores = BiaffineLabels(config.label_size, sizes["relations"])
+        # The names `label_scores` and `label_size` are those of saved models.
+        self.label_scores = BiaffineRelations(config.label_size, sizes["relations"])
         self.sibling_scores = (
             TriaffineSiblings(config.sibling_size) if config.loss == "crf2o" else None
         )
@@ -104,15 +105,15 @@ class Scorer(nn.Module):
         dependents = with_one(batch.unpack(roles["pair_dependent"]))
         return self.sibling_scores.pairs(heads, siblings), dependents
 
-    def labels(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor:
-        """Label scores `[token, relation]` of packed tokens under these heads `[batch, N]`."""
+    def relations(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor:
+        """Relation scores `[token, relation]` of packed tokens under these heads `[batch, N]`."""
         place = batch.places.gather(1, heads.clamp(min=0)).flatten().index_select(0, batch.cells)
-        return self.labels_at(roles, place)
+        return self.relations_at(roles, place)
 
-    def labels_at(self, roles: Roles, places: Tensor) -> Tensor:
+    def relations_at(self, roles: Roles, places: Tensor) -> Tensor:
         """The same where it is known which packed token `[token]` the head of each is."""
         scores: Tensor = self.label_scores(
-            roles["label_dependent"], roles["label_head"].index_select(0, places)
+            roles["relation_dependent"], roles["relation_head"].index_select(0, places)
         )
         return scores
 

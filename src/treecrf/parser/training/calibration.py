@@ -123,7 +123,7 @@ def _parts(parser: Parser, sentences: Sequence[Sentence]) -> Iterator[_Part]:
                 fits = torch.ones_like(fits)
             decoding = Decoding(parser.scorer, batch, config=config)
             found = decoding.best_heads()
-            relations = parser.scorer.labels(decoding.roles, batch, found)
+            relations = parser.scorer.relations(decoding.roles, batch, found)
             is_right = batch.pack(found) == batch.pack(heads)
             gold = torch.where(is_right, batch.gold.relations, -1)
             classes = {"relation_temperature": _annotated(relations, gold)}

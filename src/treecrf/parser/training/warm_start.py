@@ -18,7 +18,7 @@ from treecrf.treebank.pseudoprojective import is_lifted, restore, with_escapes
 
 __all__ = ["inheritance_note", "inherited_relations", "inherited_vocabulary", "take_weights"]
 
-_LABELS = "label_scores.weight"
+_RELATIONS = "label_scores.weight"
 _ROLES = ("roles.linear.weight", "roles.linear.bias")
 _OPTIONAL = ("sibling_scores.", "column_scores.")  # the old model may lack them
 # Weights with a row for each item of the vocabulary.
@@ -27,7 +27,7 @@ _ROWS = (
     "reader.characters.embedding.weight",
     "reader.tags.weight",
     *(f"column_scores.{name}.{kind}" for name in COLUMNS for kind in ("weight", "bias")),
-    _LABELS,
+    _RELATIONS,
 )
 
 
@@ -94,7 +94,7 @@ def take_weights(
             for role in theirs.keys() & ours.keys():
                 own[ours[role]].copy_(value[theirs[role]])
             continue
-        if name == _LABELS and len(value) == len(relations):
+        if name == _RELATIONS and len(value) == len(relations):
             value = value[rows]
         fits = own.shape == value.shape or (
             name in _ROWS and own.shape[1:] == value.shape[1:] and len(own) >= len(value)

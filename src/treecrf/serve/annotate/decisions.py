@@ -28,7 +28,7 @@ _OF_TREES = re.compile(r"# (?:annotate|log_prob|rank|decoder) = ")
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Decisions about a sentence: heads and labels by word, and whether it is done."""
+    """Decisions about a sentence: heads and relations by word, and its state; named as in JSON."""
 
     heads: Mapping[int, int] = field(default_factory=dict)
     labels: Mapping[int, str] = field(default_factory=dict)

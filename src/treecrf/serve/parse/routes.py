@@ -43,10 +43,10 @@ def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
 
     @routes.get("/models")
     async def models() -> Models:
-        """The models that are served, with the labels that they give."""
+        """The models that are served, with the relations that they give."""
         engines = {name: batcher.engine for name, batcher in registry.batchers.items()}
         listed = [
-            Model(name=name, labels=engine.labels, segmenter=engine.parser.has_segmenter)
+            Model(name=name, labels=engine.relations, segmenter=engine.parser.has_segmenter)
             for name, engine in engines.items()
         ]
         return Models(models=listed, default=registry.default)

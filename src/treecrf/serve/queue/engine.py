@@ -27,7 +27,7 @@ class Engine:
         self.parser = parser
         self._cube = _CUBE if parser.scorer.sibling_scores is None else _CUBE_OF_SIBLINGS
         # Marks of lifted arcs are the parser's own affair.
-        self.labels = TreeNamer(parser.vocabulary, parser.config).distinct
+        self.relations = TreeNamer(parser.vocabulary, parser.config).distinct
 
     def cost(self, task: Task) -> int:
         """How long a task takes: as long as so many words of short sentences."""
