@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.running import COMMAND, ENVIRONMENT, misuse, problem, treecrf
-from treecrf.cli.parse import report_problems
+from treecrf.cli.parsing.files import report_problems
 from treecrf.demo import generate_treebank
 from treecrf.parser import ParserError
 from treecrf.treebank import write_conllu
@@ -177,10 +177,10 @@ def test_options_that_do_not_go_together(model: Path, tmp_path: Path) -> None:
             *ray, "a.txt", *option
         )
     here = ("parse", "-m", model)
-    assert misuse(*here, "a.txt", "b.txt").startswith("give one FILE; several go with --engine ray")
+    assert misuse(*here, "a.txt", "b.txt") == "several FILEs go into a folder: --output DIR"
     for folder in (tmp_path, "new/"):
-        told = misuse(*here, "corpus/*.txt", "-o", folder)
-        assert told == f"--output {folder} is a folder: files go there with --engine ray"
+        told = misuse(*here, "--text", "a", "-o", folder)
+        assert told == f"--output {folder} is a folder: name a file"
     assert "a pattern of files goes with --engine ray" in misuse(*here, "--input", "corpus/*.txt")
     assert misuse(*here, "a.txt", "--concurrency", 2).endswith("go with --engine ray")
     assert problem(*ray, f"{tmp_path}/*.txt", "-o", tmp_path / "out").endswith(

@@ -102,11 +102,12 @@ def test_drawings_have_a_column_of_probabilities(model: Path, drawn: str) -> Non
     treecrf("parse", SENTENCES, "-m", model, "--probs", "-o", path)
     blocks = drawn.split("\n\n")
     assert len(blocks) == 3
-    for block, sentence in zip(blocks, read_conllu(path), strict=True):
+    for number, (block, sentence) in enumerate(zip(blocks, read_conllu(path), strict=True), 1):
         heading, text, *rows = block.strip("\n").split("\n")
-        assert heading.startswith("log_prob -")
+        assert heading.startswith(f"{number}, log_prob -")
         assert text == sentence.text
-        shares = [f"{float(token.misc.removeprefix('HeadProb=')):.0%}" for token in sentence.tokens]
+        probs = [token.misc.removeprefix("HeadProb=").split("|")[0] for token in sentence.tokens]
+        shares = [f"{float(prob):.0%}" for prob in probs]
         assert [row.split()[-2] for row in rows] == shares
     # The same is drawn from the file, which has the figures to four places.
     assert treecrf("data", "show", path, "-n", 3) == drawn
@@ -120,8 +121,9 @@ def test_drawings_in_a_file(model: Path, drawn: str, tmp_path: Path) -> None:
 
 def test_ranked_trees_say_so(model: Path) -> None:
     text = treecrf("parse", SENTENCES, "-m", model, "--format", "tree", "--topk", 2)
-    headings = [line for line in text.splitlines() if line.startswith("rank ")]
-    assert [heading.partition(",")[0] for heading in headings] == ["rank 1", "rank 2"] * 3
+    headings = [line.split(", ") for line in text.splitlines() if ", rank " in line]
+    ranks = [(str(number), f"rank {rank}") for number in (1, 2, 3) for rank in (1, 2)]
+    assert [(heading[0], heading[1]) for heading in headings] == ranks
 
 
 def test_json_is_an_object_a_line(model: Path, tmp_path: Path) -> None:

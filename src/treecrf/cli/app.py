@@ -24,7 +24,10 @@ from treecrf.treebank.errors import TreebankError
 __all__ = ["app", "main"]
 
 # Each is a function in a module of the same name; help lists them in this order.
-_COMMANDS = "parse train evaluate calibrate score compare serve annotate export doctor"
+_COMMANDS = (
+    "parsing.parse parsing.segment parsing.tag train evaluate calibrate score compare serve "
+    "annotate export doctor"
+)
 
 # How often threads of OpenMP look whether the others are done before they sleep; usually that is
 # 300,000 times, in which another process that computes could have had the core.
@@ -75,7 +78,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for _name in _COMMANDS.split():
-    app.command()(getattr(import_module(f"treecrf.cli.{_name}"), _name))
+    app.command()(getattr(import_module(f"treecrf.cli.{_name}"), _name.rpartition(".")[2]))
 app.add_typer(data.app, name="data")
 
 

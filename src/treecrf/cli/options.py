@@ -1,7 +1,8 @@
 """Options that several commands have, and what follows from them: a parser, a format of trees."""
 
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from io import StringIO
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
@@ -128,9 +129,9 @@ def load_parser(
     model: str | None,
     *,
     device: str,
-    precision: PrecisionName | None,
-    runtime: Runtime,
-    onnx: OnnxGraph,
+    precision: PrecisionName | None = None,
+    runtime: Runtime = "torch",
+    onnx: OnnxGraph = None,
 ) -> "Parser":
     """Load the parser of a model folder; torch computes from its weights, onnx from its graph."""
     if runtime == "torch":
@@ -144,15 +145,47 @@ def load_parser(
     return load_onnx(model, graph=onnx, device=device)
 
 
+_NAMED: dict[str, OutputFormat] = {
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
+    ".txt": "tree",
+    ".svg": "svg",
+}
+
+
 def default_format(output: str) -> OutputFormat:
-    """Drawings for a person at a terminal, CoNLL-U for files and other programs."""
-    return "tree" if _is_terminal(output) else "conllu"
+    """The format that the name of a file says, else CoNLL-U, or drawings on a terminal."""
+    extension = os.path.splitext(output.removesuffix(".gz"))[1].lower()
+    return _NAMED.get(extension, "tree" if _is_terminal(output) else "conllu")
 
 
 def write_trees(
+    sentences: "Iterable[Sentence]",
+    output: str,
+    *,
+    format: "OutputFormat | Format",
+    live: bool = False,
+) -> int:
+    """Write sentences one by one, and count them; a picture is made as a whole.
+
+    With `live`, each is there for whoever reads the output before the next one is made.
+    """
+    count = 0
+
+    def counted() -> "Iterator[Sentence]":
+        nonlocal count
+        for sentence in sentences:
+            count += 1
+            yield sentence
+            if live and output == "-":
+                sys.stdout.flush()
+
+    _write(counted(), output, format=format)
+    return count
+
+
+def _write(
     sentences: "Iterable[Sentence]", output: str, *, format: "OutputFormat | Format"
 ) -> None:
-    """Write sentences one by one; but a picture, whose size comes first, is made as a whole."""
     from treecrf.treebank.files.documents import write_json
     from treecrf.treebank.files.streams import open_target
 

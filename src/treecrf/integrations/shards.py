@@ -16,10 +16,16 @@ from treecrf.storage import all_beside, beside, remove_temporary, replace_file
 
 __all__ = ["Shard", "ShardFormat", "claim_folder", "find_shards", "unfinished"]
 
-ShardFormat: TypeAlias = Literal["conllu", "json"]
+ShardFormat: TypeAlias = Literal["conllu", "json", "tree", "svg"]
 
 _CLAIM = ".treecrf.json"
 _ATTEMPT = ".attempt"
+_EXTENSIONS: dict[ShardFormat, str] = {
+    "conllu": "conllu",
+    "json": "jsonl",
+    "tree": "txt",
+    "svg": "svg",
+}
 _SUFFIXES = (".conllu", ".conll", ".txt", ".jsonl", ".ndjson", ".parquet")
 
 
@@ -98,7 +104,7 @@ def _target_name(name: str, format: ShardFormat) -> str:
     stem = name.removesuffix(".gz")
     for suffix in _SUFFIXES:
         stem = stem.removesuffix(suffix)
-    return f"{stem}.{'conllu' if format == 'conllu' else 'jsonl'}{packed}"
+    return f"{stem}.{_EXTENSIONS[format]}{packed}"
 
 
 def claim_folder(output: Path, model: Path, *, options: FileOptions, format: ShardFormat) -> None:

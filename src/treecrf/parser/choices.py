@@ -5,7 +5,7 @@ from typing import Literal
 Loss = Literal["local", "crf", "crf2o", "nonprojective"]
 Decoder = Literal["auto", "mbr", "viterbi", "mst"]
 Nonprojective = Literal["pseudo", "mst", "none"]  # crossing arcs: lifted, decoded as such, neither
-InputKind = Literal["auto", "conllu", "tokens", "text", "jsonl", "parquet"]
+InputKind = Literal["auto", "conllu", "tokens", "text", "lines", "jsonl", "parquet"]
 Encoder = Literal["bilstm", "transformer"]
 Schedule = Literal["exponential", "linear"]  # of the learning rate
 Precision = Literal["float32", "int8"]  # arithmetic on a CPU

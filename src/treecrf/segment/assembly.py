@@ -18,10 +18,10 @@ from treecrf.segment.boundaries import (
 from treecrf.segment.characters import Joins, classes_of, is_space, may_join
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.spaces import has_blank_line, misc_of
-from treecrf.treebank import Sentence
-from treecrf.treebank.tokens import Offsets
+from treecrf.treebank import Multiword, Sentence, Token
+from treecrf.treebank.tokens import Offsets, joined_forms
 
-__all__ = ["Assembly", "ScoredText", "Scores", "assemble", "cut_scored"]
+__all__ = ["Assembly", "ScoredText", "Scores", "assemble", "cut_scored", "join_sentences"]
 
 Places = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -231,3 +231,35 @@ def _part(block: Block, start: int, stop: int) -> Block:
     around = len(block.codes) - len(block.text)
     codes = block.codes[start : stop + around]
     return Block(text=block.text[start:stop], start=block.start + start, codes=codes)
+
+
+def join_sentences(
+    sentences: list[Sentence], *, start: int = 0, new_paragraph: bool = False
+) -> Sentence:
+    """One sentence of those that a line was cut into; the line starts there in the text."""
+    tokens: list[Token] = []
+    multiwords: list[Multiword] = []
+    for sentence in sentences:
+        before = len(tokens)
+        for token in sentence.tokens:
+            token.id += before
+        for multiword in sentence.multiwords:
+            multiword.first += before
+            multiword.last += before
+        tokens += sentence.tokens
+        multiwords += sentence.multiwords
+    moved: list[Token | Multiword] = [*tokens, *multiwords]
+    for item in moved:
+        _move(item, start)
+    comments = ["# newpar"] if new_paragraph else []
+    comments.append("# text = " + joined_forms(tokens, multiwords))
+    return Sentence.from_tokens(tokens, multiwords=multiwords, comments=comments)
+
+
+def _move(token: Token | Multiword, start: int) -> None:
+    if token.start is None or token.end is None:
+        return
+    old = f"TokenRange={token.start}:{token.end}"
+    token.start += start
+    token.end += start
+    token.misc = token.misc.replace(old, f"TokenRange={token.start}:{token.end}")

@@ -26,12 +26,16 @@ class Block:
     """
 
 
-def cut_blocks(pieces: Iterable[str], *, size: int, context: int) -> Iterator[Block]:
-    """Blocks of this size, the last one shorter; no more is held than two blocks and a piece."""
+def cut_blocks(
+    pieces: Iterable[str], *, size: int, context: int, start: int = 0
+) -> Iterator[Block]:
+    """Blocks of this size, the last one shorter; no more is held than two blocks and a piece.
+
+    `start` is where the first piece starts in the whole text.
+    """
     held: list[str] = []
     length = 0  # of what is held
     place = 0  # where the next block starts in it
-    start = 0  # and in the whole text
     for piece in pieces:
         held.append(piece)
         length += len(piece)

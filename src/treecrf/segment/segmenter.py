@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,17 +62,18 @@ class Segmenter:
         self.splitter = splitter
         self.joins = joins  # between which classes of characters a token may have a space
 
-    def segment(self, text: str) -> list[Sentence]:
-        """The sentences of a text, without heads."""
-        return list(self.segment_stream([text]))
+    def segment(self, text: str, *, start: int = 0) -> list[Sentence]:
+        """The sentences of a text, without heads; see `segment_stream`."""
+        return list(self.segment_stream([text], start=start))
 
-    def segment_stream(self, pieces: Iterable[str]) -> Iterator[Sentence]:
+    def segment_stream(self, pieces: Iterable[str], *, start: int = 0) -> Iterator[Sentence]:
         """The sentences of a text that comes in pieces, in bounded memory.
 
-        How the text is cut into pieces makes no difference.
+        How the text is cut into pieces makes no difference. `start` is the place of its first
+        character, where it is a part of another text.
         """
         assembly = self.assembly()
-        for block, scores in self.score_stream(pieces):
+        for block, scores in self.score_stream(pieces, start=start):
             yield from assembly.add(block, scores)
         yield from assembly.finish()
 
@@ -79,27 +81,33 @@ class Segmenter:
         """Make sentences of the blocks of one text and their scores."""
         return Assembly(splitter=self.splitter, joins=self.joins)
 
-    def score_stream(self, pieces: Iterable[str]) -> Iterator[tuple[Block, Scores]]:
+    def score_stream(
+        self, pieces: Iterable[str], *, start: int = 0
+    ) -> Iterator[tuple[Block, Scores]]:
         """Blocks of a text that comes in pieces, with what the network says of their characters."""
         config = self.config
         # A GPU takes as long for a few windows as for many.
         windows = _GPU_WINDOWS if self._on_gpu else _WINDOWS
-        for block in cut_blocks(pieces, size=windows * config.core, context=config.context):
+        size = windows * config.core
+        for block in cut_blocks(pieces, size=size, context=config.context, start=start):
             yield block, self._run(partial(self._read, block.codes), windows=_WINDOWS)
 
-    def segment_texts(self, texts: Sequence[str]) -> list[list[Sentence]]:
+    def segment_texts(
+        self, texts: Sequence[str], *, starts: Sequence[int] | None = None
+    ) -> list[list[Sentence]]:
         """The sentences of each of many texts, which are read side by side.
 
-        How they come together makes no difference to any of them.
+        How they come together makes no difference to any of them. `starts` has the places of their
+        first characters, where they are parts of another text.
         """
         found: list[list[Sentence]] = [[] for _ in texts]
         size, context = _WINDOWS * self.config.core, self.config.context
         short: list[tuple[int, Block]] = []
-        for place, text in enumerate(texts):
+        for place, (text, start) in enumerate(zip(texts, starts or repeat(0), strict=False)):
             if len(text) > size:
-                found[place] = self.segment(text)
+                found[place] = self.segment(text, start=start)
             else:
-                blocks = cut_blocks([text], size=size, context=context)
+                blocks = cut_blocks([text], size=size, context=context, start=start)
                 short += [(place, block) for block in blocks]
         for first in range(0, len(short), 2 * _WINDOWS):
             group = short[first : first + 2 * _WINDOWS]

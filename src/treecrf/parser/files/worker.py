@@ -19,10 +19,10 @@ from treecrf.segment.assembly import ScoredText, assemble
 from treecrf.segment.characters import Joins
 from treecrf.segment.multiwords import Splitter
 from treecrf.treebank import Sentence, TreebankError
-from treecrf.treebank.files.text import Input, parse_input
+from treecrf.treebank.files.text import Input, SentenceIds, parse_input
 from treecrf.treebank.probs import with_written_probs
 
-__all__ = ["FileJob", "Numbers", "Piece", "serve"]
+__all__ = ["Decoded", "FileJob", "Numbers", "Piece", "serve"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +55,14 @@ class Numbers:
     places: Sequence[str]  # names of the sentences, if an error might need them
 
 
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """The trees of a piece, and how many sentences are before it."""
+
+    trees: Trees
+    before: int
+
+
 def serve() -> None:
     """Answer pieces with numbers, and trees with text, until the input ends."""
     source, target = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
@@ -75,9 +83,9 @@ class _Worker:
         self.namer = TreeNamer(job.vocabulary, job.config)
         self.waiting: dict[int, tuple[list[Sentence], list[Constraints]]] = {}
 
-    def answer(self, number: int, message: Piece | ScoredText | Trees) -> object:
+    def answer(self, number: int, message: Piece | ScoredText | Decoded) -> object:
         try:
-            if isinstance(message, Trees):
+            if isinstance(message, Decoded):
                 return self.write(number, message)
             return self.read(number, message)
         except (TreebankError, ParserError) as error:
@@ -115,9 +123,11 @@ class _Worker:
             sentence.line += piece.lines_before
         return sentences
 
-    def write(self, number: int, trees: Trees) -> str:
+    def write(self, number: int, decoded: Decoded) -> str:
         sentences, constraints = self.waiting.pop(number)
-        parsed = self.namer.with_trees(sentences, constraints, trees)
+        parsed = self.namer.with_trees(sentences, constraints, decoded.trees)
+        if self.job.kind != "conllu":
+            parsed = list(map(SentenceIds(decoded.before).give, parsed))
         if self.job.write_probs:
             parsed = [with_written_probs(sentence) for sentence in parsed]
         return "".join([sentence.to_conllu() for sentence in parsed])

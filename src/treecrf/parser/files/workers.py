@@ -22,11 +22,12 @@ from treecrf.parser.api import Parser
 from treecrf.parser.config import Config
 from treecrf.parser.decoding.batches import decode_sentences
 from treecrf.parser.decoding.decoder import NoAllowedTreeError
+from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import TooLongError
 from treecrf.parser.files.pipeline import submit
 from treecrf.parser.files.sources import FileOptions, check_has_heads, look_into
-from treecrf.parser.files.worker import FileJob, Numbers, Piece
+from treecrf.parser.files.worker import Decoded, FileJob, Numbers, Piece
 from treecrf.segment.assembly import ScoredText, cut_scored
 from treecrf.treebank.files.streams import File, next_chunk, open_source, read_chunks
 from treecrf.treebank.files.text import Input, text_pieces
@@ -84,14 +85,26 @@ def parse_with_workers(
         stack.callback(threads.shutdown, cancel_futures=True)
         stack.callback(stop.set)
 
-        def compute(number: int, numbers: "Future[Numbers]") -> "Future[str]":
-            trees = _trees(parser, numbers.result(), config, probs=probs)
-            return pool[number % workers].ask(number, trees)
+        def compute(
+            number: int, numbers: "Future[Numbers]", before: "Future[int]", after: "Future[int]"
+        ) -> "Future[str]":
+            sentences = before.result()
+            try:
+                encoded = numbers.result()
+            finally:  # others wait for it
+                failed = numbers.exception() is not None
+                here = 0 if failed else len(numbers.result().encoded.lengths)
+                after.set_result(sentences + here)
+            trees = _trees(parser, encoded, config, probs=probs)
+            return pool[number % workers].ask(number, Decoded(trees, sentences))
 
         under_way: deque[Future[Future[str]]] = deque()
+        after: Future[int] = Future()  # how many sentences come before the next piece
+        after.set_result(0)
         for number, piece in enumerate(pieces):
             numbers = pool[number % workers].ask(number, piece)
-            under_way.append(submit(threads, stop, compute, number, numbers))
+            before, after = after, Future()
+            under_way.append(submit(threads, stop, compute, number, numbers, before, after))
             if len(under_way) >= workers * _IN_FLIGHT:
                 yield under_way.popleft().result().result()
         while under_way:
@@ -107,7 +120,7 @@ def _close(pool: "list[_Process]") -> None:
         process.close(until=until)
 
 
-def _trees(parser: Parser, numbers: Numbers, config: Config, *, probs: bool) -> object:
+def _trees(parser: Parser, numbers: Numbers, config: Config, *, probs: bool) -> Trees:
     try:
         return decode_sentences(
             parser.scorer,

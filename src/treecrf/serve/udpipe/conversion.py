@@ -7,12 +7,11 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 
 from treecrf.serve.errors import ServeError
-from treecrf.treebank import Multiword, Sentence, Token, TreebankError
+from treecrf.treebank import Sentence, TreebankError
 from treecrf.treebank.files.conllu import parse_chunks
 from treecrf.treebank.files.streams import read_chunks
-from treecrf.treebank.tokens import joined_forms
 
-__all__ = ["INPUTS", "OUTPUTS", "Writer", "composed", "join_sentences", "read_input"]
+__all__ = ["INPUTS", "OUTPUTS", "Writer", "composed", "read_input"]
 
 INPUTS = ("conllu", "conllu=v1", "conllu=v2", "horizontal", "vertical")
 OUTPUTS = (
@@ -110,38 +109,6 @@ def _version_1(sentence: Sentence) -> Sentence:
     for multiword in sentence.multiwords:
         multiword.form = multiword.form.replace(" ", "_")
     return sentence
-
-
-def join_sentences(
-    sentences: list[Sentence], *, start: int = 0, new_paragraph: bool = False
-) -> Sentence:
-    """One sentence of those that a line was cut into; the line starts there in the text."""
-    tokens: list[Token] = []
-    multiwords: list[Multiword] = []
-    for sentence in sentences:
-        before = len(tokens)
-        for token in sentence.tokens:
-            token.id += before
-        for multiword in sentence.multiwords:
-            multiword.first += before
-            multiword.last += before
-        tokens += sentence.tokens
-        multiwords += sentence.multiwords
-    moved: list[Token | Multiword] = [*tokens, *multiwords]
-    for item in moved:
-        _move(item, start)
-    comments = ["# newpar"] if new_paragraph else []
-    comments.append("# text = " + joined_forms(tokens, multiwords))
-    return Sentence.from_tokens(tokens, multiwords=multiwords, comments=comments)
-
-
-def _move(token: Token | Multiword, start: int) -> None:
-    if token.start is None or token.end is None:
-        return
-    old = f"TokenRange={token.start}:{token.end}"
-    token.start += start
-    token.end += start
-    token.misc = token.misc.replace(old, f"TokenRange={token.start}:{token.end}")
 
 
 def composed(text: str) -> str:

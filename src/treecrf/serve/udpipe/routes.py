@@ -15,6 +15,7 @@ from starlette.concurrency import run_in_threadpool
 import treecrf
 from treecrf.parser.decoding.sentences import Analysis
 from treecrf.parser.vocab import COLUMNS
+from treecrf.segment.assembly import join_sentences
 from treecrf.serve.checks import check_lengths, check_page, check_size
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
@@ -27,7 +28,6 @@ from treecrf.serve.udpipe.conversion import (
     OUTPUTS,
     Writer,
     composed,
-    join_sentences,
     read_input,
 )
 from treecrf.serve.udpipe.parameters import read_parameters

@@ -100,16 +100,19 @@ def read_chunks(file: IO[bytes] | IO[str]) -> Iterator[bytes]:
 
 
 def _whole_lines(file: IO[bytes] | IO[str]) -> Iterator[bytes]:
-    # A pipe gives what it has: no waiting until a whole piece is full.
+    # A pipe gives what it has: no waiting until a whole piece, or a line, is full.
     read: Callable[[int], bytes | str] = getattr(file, "read1", file.read)
+    rest: list[bytes] = []  # of a line that goes on
     while chunk := _encoded(read(_CHUNK)):
-        if not chunk.endswith(b"\n"):
-            end = _encoded(file.readline(_LONGEST_LINE))
-            if len(end) >= _LONGEST_LINE:
-                yield chunk[: chunk.rfind(b"\n") + 1]
-                raise _LineTooLongError
-            chunk += end
-        yield chunk
+        end = chunk.rfind(b"\n") + 1
+        if end:
+            yield b"".join([*rest, chunk[:end]])
+            rest = []
+        rest.append(chunk[end:])
+        if sum(map(len, rest)) >= _LONGEST_LINE:
+            raise _LineTooLongError
+    if last := b"".join(rest):
+        yield last
 
 
 def _encoded(text: bytes | str) -> bytes:

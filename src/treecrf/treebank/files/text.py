@@ -4,6 +4,7 @@ import codecs
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from typing import IO, Literal, TypeAlias
@@ -14,12 +15,21 @@ from treecrf.treebank.files.conllu import parse_chunks, parse_sentence
 from treecrf.treebank.files.streams import File
 from treecrf.treebank.sentence import Sentence
 
-__all__ = ["Input", "look_at", "parse_input", "read_sentences", "read_tokens", "text_pieces"]
+__all__ = [
+    "Input",
+    "SentenceIds",
+    "look_at",
+    "parse_input",
+    "read_sentences",
+    "read_tokens",
+    "text_pieces",
+]
 
 Input: TypeAlias = Literal["conllu", "tokens"]
 
 _LOOK_AT = 1 << 16
 
+_NO_PART_OF_IDS = re.compile(r"[\s/]+")  # in Universal Dependencies; a slash is for translations
 _ID = re.compile(rb"(?:0|[1-9][0-9]*)(?:[-.][1-9][0-9]*)?\t")
 
 
@@ -56,6 +66,31 @@ def parse_input(
         yield from parse_chunks(chunks, name, columns="gold", multiroot=multiroot, trees=trees)
     else:
         yield from _split_lines(chunks, name)
+
+
+@dataclass(slots=True)
+class SentenceIds:
+    """Gives sentences of a text their ids: 1, 2, 3, ..., and after that of a document ID-1, ...
+
+    A document without an id has its number in the file.
+    """
+
+    number: int = 0  # of the last sentence, in its document where there are some
+    documents: int = 0
+    document: str = ""
+
+    def give(self, sentence: Sentence) -> Sentence:
+        """The sentence with the comment `# sent_id = ...`, before that of its text."""
+        for comment in sentence.comments:
+            if comment.startswith("# newdoc"):
+                self.documents += 1
+                name = _NO_PART_OF_IDS.sub("_", comment.partition("=")[2].strip())
+                self.document, self.number = f"{name or self.documents}-", 0
+        self.number += 1
+        comments = sentence.comments
+        at = next((i for i, c in enumerate(comments) if c.startswith("# text")), len(comments))
+        comments.insert(at, f"# sent_id = {self.document}{self.number}")
+        return sentence
 
 
 def text_pieces(file: IO[bytes] | IO[str], name: str) -> Iterator[str]:

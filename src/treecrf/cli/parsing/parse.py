@@ -1,15 +1,15 @@
-"""`treecrf parse`: trees for the sentences of a file, or of the files of a corpus."""
+"""`treecrf parse`: trees for the sentences of files, here or on a cluster."""
 
 import os
 import re
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 
 import typer
 
-from treecrf.cli.console import counted, say, track
+from treecrf.cli.console import say, track
 from treecrf.cli.options import (
     Decoder,
     Device,
@@ -23,20 +23,18 @@ from treecrf.cli.options import (
     refuse,
     write_trees,
 )
+from treecrf.cli.parsing.files import Target, TextColumn, is_folder, parse_corpus, write_files
 from treecrf.cores import usable_cores
 from treecrf.extras import needs_extra
 from treecrf.parser.choices import InputKind
-from treecrf.parser.errors import ParserError
 
 if TYPE_CHECKING:
-    from treecrf.integrations.ray import Corpus, Pool
     from treecrf.parser import Parser
     from treecrf.parser.files.sources import FileOptions
 
-__all__ = ["parse", "report_problems"]
+__all__ = ["parse"]
 
 _KINDS = get_args(InputKind)
-_MOST_PROBLEMS = 20  # lines about files; of a corpus that is wrong as a whole, nobody reads more
 
 
 def parse(
@@ -45,22 +43,14 @@ def parse(
         typer.Argument(
             metavar="FILE",
             help="CoNLL-U, raw text, or words with spaces between, a sentence a line; - is "
-            "standard input. Several, or patterns such as 'corpus/*.txt', with --engine ray.",
+            "standard input, which is answered as it comes. Several, or patterns such as "
+            "'corpus/*.txt', go into a folder.",
             show_default=False,
         ),
     ] = None,
     model: Model = None,
     text: Annotated[str | None, typer.Option(help="Text to parse, instead of FILE.")] = None,
-    output: Annotated[
-        str,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE|DIR",
-            help="The file to write; - is standard output, .gz compresses. With --engine ray, a "
-            "folder.",
-        ),
-    ] = "-",
+    output: Target = "-",
     format: Annotated[
         OutputFormat | None,
         typer.Option(
@@ -68,7 +58,7 @@ def parse(
             "-f",
             help="json: an object a line; tree: drawings; svg: one picture of all the trees, which "
             "stays in memory until it is whole.",
-            show_default="tree on a terminal, else conllu",
+            show_default="by the name of --output; else tree on a terminal, conllu elsewhere",
         ),
     ] = None,
     probs: Annotated[
@@ -96,13 +86,11 @@ def parse(
         typer.Option(
             metavar="[" + "|".join(_KINDS) + "]",
             help="The kind of FILE. auto knows .jsonl and .parquet by name and CoNLL-U by how it "
-            "starts; anything else is raw text if the model has a segmenter, else words. With "
-            "--engine ray this may be a pattern of files instead.",
+            "starts; anything else is raw text if the model has a segmenter, else words. lines: "
+            "raw text with a sentence a line. With --engine ray this may be a pattern of files.",
         ),
     ] = "auto",
-    text_column: Annotated[
-        str, typer.Option(metavar="NAME", help="The column of JSON lines or Parquet with the text.")
-    ] = "text",
+    text_column: TextColumn = "text",
     device: Device = "auto",
     precision: Precision = None,
     workers: Annotated[
@@ -144,8 +132,9 @@ def parse(
 ) -> None:
     """Parse text, or sentences that are split into words.
 
-    Of CoNLL-U, comments, multiword tokens and the other columns stay as they are. With --engine ray
-    each file of a corpus goes to one in --output; what is there already is not parsed again.
+    Of CoNLL-U, comments, multiword tokens and columns that the model does not predict stay. Each of
+    several files goes to one in --output, which is replaced; with --engine ray, what is there
+    already is not parsed again.
     """
     two_ways, no_heads = topk is not None and decoder is not None, keep_heads and text is not None
     refuse(
@@ -184,12 +173,12 @@ def parse(
             raise typer.BadParameter(f"--engine ray writes conllu or json, and no {written}")
         with needs_extra("ray", "--engine ray"):
             from treecrf.integrations.ray import Corpus, Pool
-        from treecrf.parser.bundled import model_folder
+            from treecrf.parser.bundled import model_folder
 
         pool = Pool(address, concurrency, gpus_per_worker)
         folder = model_folder(model)
         corpus = Corpus(folder, patterns, output=Path(output), options=options, format=written)
-        _parse_corpus(corpus, pool)
+        parse_corpus(corpus, pool)
         return
     cluster = (address, concurrency, gpus_per_worker) != (None,) * 3
     refuse((cluster, "--address, --concurrency and --gpus-per-worker go with --engine ray"))
@@ -199,9 +188,14 @@ def parse(
     refuse((workers and not taken, f"--workers {job}"))
     parser = load_parser(model, device=device, precision=precision, runtime=runtime, onnx=onnx)
     if text is None:
-        if workers is None and _workers_take(patterns[0], options, written):
-            workers = _useful_workers(patterns[0], parser)
-        _parse_file(parser, patterns[0], output, options, format=written, workers=workers or 0)
+
+        def write(source: str, target: str) -> int:
+            count = workers
+            if count is None and _workers_take(source, options, written):
+                count = _useful_workers(source, parser)
+            return _parse_file(parser, source, target, options, format=written, workers=count or 0)
+
+        write_files(patterns, output, format=written, write=write, done="parsed")
         return
     if options.input == "auto":  # nobody types CoNLL-U
         options = replace(options, input="text" if parser.has_segmenter else "tokens")
@@ -215,13 +209,11 @@ def _check_local(files: list[str], text: str | None, *, input: str, output: str)
     """Refuse what is not one text that goes to one file."""
     kinds = f"{', '.join(_KINDS[:-1])} or {_KINDS[-1]}"
     patterns = "files are given without it, and a pattern of files goes with --engine ray"
-    is_folder = os.path.isdir(output) or output.endswith("/")
     refuse(
         (input not in _KINDS, f"--input is {kinds}; {patterns}"),
         (bool(files) != (text is None), "give a FILE (- is standard input) or --text, one of them"),
         (text is not None and input == "parquet", "--text is no Parquet; give that as a FILE"),
-        (len(files) > 1, "give one FILE; several go with --engine ray, into a folder"),
-        (is_folder, f"--output {output} is a folder: files go there with --engine ray"),
+        (text is not None and is_folder(output, []), f"--output {output} is a folder: name a file"),
     )
 
 
@@ -243,19 +235,22 @@ def _parse_file(
     *,
     format: OutputFormat,
     workers: int,
-) -> None:
-    """Parse one file; `workers` processes read and write it, or this one does."""
+) -> int:
+    """Parse one file, and count its sentences; `workers` processes read and write it, if any."""
     if not workers:
         from treecrf.parser.files.sources import parse_file
 
-        write_trees(parse_file(parser, source, options), output, format=format)
-        return
+        sentences = parse_file(parser, source, options)
+        return write_trees(sentences, output, format=format, live=source == "-")
     from treecrf.parser.files.workers import parse_with_workers
     from treecrf.treebank.files.streams import open_target
 
+    count = 0
     with open_target(output) as write:
         for piece in track(parse_with_workers(parser, source, options, workers=workers), "pieces"):
             write(piece)
+            count += piece.count("\n\n")
+    return count
 
 
 def _workers_take(file: str, options: "FileOptions", format: OutputFormat) -> bool:
@@ -263,7 +258,7 @@ def _workers_take(file: str, options: "FileOptions", format: OutputFormat) -> bo
     from treecrf.treebank.files.documents import document_file
 
     kind = document_file(file) if options.input == "auto" else options.input
-    return kind not in ("jsonl", "parquet") and options.topk is None and format == "conllu"
+    return kind not in ("jsonl", "parquet", "lines") and options.topk is None and format == "conllu"
 
 
 def _useful_workers(file: str, parser: "Parser") -> int:
@@ -271,29 +266,3 @@ def _useful_workers(file: str, parser: "Parser") -> int:
     if parser.device.type != "cuda" or not os.path.isfile(file):
         return 0
     return min(6, usable_cores() - 1) if os.path.getsize(file) > 4_000_000 else 0
-
-
-def _parse_corpus(corpus: "Corpus", pool: "Pool") -> None:
-    """Parse the files that are not parsed yet, show progress, and report what went wrong."""
-    total = len(corpus.left)
-    sentences, problems = 0, []
-    for shard in track(corpus.parse(pool), counted(total, "file"), total=total):
-        sentences += shard.sentences
-        problems += [shard.problem] if shard.problem else []
-    if problems:
-        report_problems(problems, total)
-    done = len(corpus.shards) - total
-    before = f"; {counted(done, 'file')} had been parsed before" if done else ""
-    say(f"parsed {counted(total, 'file')}, {counted(sentences, 'sentence')}{before}")
-
-
-def report_problems(problems: list[str], total: int) -> NoReturn:
-    """Print a line for each file that could not be parsed, and end with how many there are."""
-    if total == 1:
-        raise ParserError(problems[0])
-    for problem in problems[:_MOST_PROBLEMS]:
-        say(problem, err=True)
-    if len(problems) > _MOST_PROBLEMS:
-        say(f"... and {len(problems) - _MOST_PROBLEMS:,} more", err=True)
-    others = "" if len(problems) == total else ", the others are done"
-    raise ParserError(f"{len(problems):,} of {total:,} files could not be parsed{others}")

@@ -1,0 +1,1 @@
+"""Commands that read texts and write sentences: parse, segment, tag."""

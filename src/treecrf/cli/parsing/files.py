@@ -1,0 +1,125 @@
+"""Where sentences go: one file, a folder with a file for each, or a cluster that writes them."""
+
+import glob
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from treecrf.cli.console import counted, say, track
+from treecrf.cli.options import OutputFormat, refuse
+from treecrf.parser.errors import ParserError
+
+if TYPE_CHECKING:
+    from treecrf.integrations.ray import Corpus, Pool
+
+__all__ = [
+    "Files",
+    "Target",
+    "TextColumn",
+    "is_folder",
+    "parse_corpus",
+    "report_problems",
+    "write_files",
+]
+
+_MOST_PROBLEMS = 20  # lines about files; of a corpus that is wrong as a whole, nobody reads more
+
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE...",
+        help="Files, or patterns such as 'corpus/*.txt'; - is "
+        "standard input, which is answered as it comes.",
+    ),
+]
+Target = Annotated[
+    str,
+    typer.Option(
+        "--output",
+        "-o",
+        metavar="FILE|DIR",
+        help="The file to write, - is standard output, .gz compresses; or a folder, with a file "
+        "for each FILE.",
+    ),
+]
+TextColumn = Annotated[
+    str, typer.Option(metavar="NAME", help="The column of JSON lines or Parquet with the text.")
+]
+
+
+def write_files(
+    files: list[str],
+    output: str,
+    *,
+    format: OutputFormat,
+    write: Callable[[str, str], int],
+    done: str,
+) -> None:
+    """Write what becomes of each file: of one to a file, of several into a folder.
+
+    `write` goes from file to file, and counts sentences. In a folder, files that are there are
+    replaced; a file that is wrong does not stop the others.
+    """
+    if not is_folder(output, files):
+        write(files[0], output)
+        return
+    from treecrf.integrations.shards import find_shards
+    from treecrf.segment.errors import SegmentError
+    from treecrf.treebank.errors import TreebankError
+
+    refuse(
+        ("-" in files, "standard input goes to one file, and no folder"),
+        (output == "-", "several FILEs go into a folder: --output DIR"),
+    )
+    if os.path.exists(output) and not os.path.isdir(output):
+        raise ParserError(f"{output}: not a folder; several files go into one")
+    shards = find_shards(files, Path(output), format=format)
+    sentences, problems = 0, []
+    for shard in shards:
+        os.makedirs(os.path.dirname(shard.target), exist_ok=True)
+        try:
+            sentences += write(shard.source, shard.target)
+        except (TreebankError, ParserError, SegmentError) as error:
+            problems.append(str(error))
+        except OSError as error:
+            problems.append(f"{error.filename or shard.source}: {error.strerror or error}")
+    if problems:
+        report_problems(problems, len(shards))
+    say(f"{done} {counted(len(shards), 'file')}, {counted(sentences, 'sentence')}")
+
+
+def is_folder(output: str, files: list[str]) -> bool:
+    """Whether several files are written: there are several, or the output is a folder."""
+    several = len(files) > 1 or any(
+        glob.has_magic(file) and not os.path.exists(file) for file in files
+    )
+    return several or output.endswith(os.sep) or os.path.isdir(output)
+
+
+def parse_corpus(corpus: "Corpus", pool: "Pool") -> None:
+    """Parse the files that are not parsed yet, show progress, and report what went wrong."""
+    total = len(corpus.left)
+    sentences, problems = 0, []
+    for shard in track(corpus.parse(pool), counted(total, "file"), total=total):
+        sentences += shard.sentences
+        problems += [shard.problem] if shard.problem else []
+    if problems:
+        report_problems(problems, total)
+    done = len(corpus.shards) - total
+    before = f"; {counted(done, 'file')} had been parsed before" if done else ""
+    say(f"parsed {counted(total, 'file')}, {counted(sentences, 'sentence')}{before}")
+
+
+def report_problems(problems: list[str], total: int) -> NoReturn:
+    """Print a line for each file that could not be parsed, and end with how many there are."""
+    if total == 1:
+        raise ParserError(problems[0])
+    for problem in problems[:_MOST_PROBLEMS]:
+        say(problem, err=True)
+    if len(problems) > _MOST_PROBLEMS:
+        say(f"... and {len(problems) - _MOST_PROBLEMS:,} more", err=True)
+    others = "" if len(problems) == total else ", the others are done"
+    raise ParserError(f"{len(problems):,} of {total:,} files could not be parsed{others}")

@@ -1,0 +1,65 @@
+"""`treecrf segment`: raw text to sentences and words, without trees."""
+
+from dataclasses import dataclass
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from treecrf.cli.options import Device, Model, default_format, write_trees
+from treecrf.cli.parsing.files import Files, Target, TextColumn, write_files
+
+if TYPE_CHECKING:
+    from treecrf.segment import Segmenter
+
+__all__ = ["segment"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cutter:
+    segmenter: "Segmenter"
+    has_segmenter: bool = True
+
+
+def segment(
+    files: Files,
+    model: Model = None,
+    output: Target = "-",
+    format: Annotated[
+        Literal["conllu", "json"] | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="json: an object a line.",
+            show_default="by the name of --output, else conllu",
+        ),
+    ] = None,
+    input: Annotated[
+        Literal["auto", "text", "lines", "jsonl", "parquet"],
+        typer.Option(
+            help="The kind of FILE. auto knows .jsonl and .parquet by name; anything else is raw "
+            "text. lines: raw text with a sentence a line."
+        ),
+    ] = "auto",
+    text_column: TextColumn = "text",
+    device: Device = "auto",
+) -> None:
+    """Cut raw text into sentences, tokens and words, and write them without trees.
+
+    Only the segmenter of the model is loaded.
+    """
+    from treecrf.parser.bundled import model_folder
+    from treecrf.parser.device import choose_device
+    from treecrf.parser.files.sources import FileOptions, read_parts
+    from treecrf.segment import Segmenter
+
+    named = default_format(output)
+    written = format or (named if named == "json" else "conllu")
+    cutter = _Cutter(Segmenter.load(model_folder(model), device=choose_device(device)))
+    options = FileOptions(input=input, text_column=text_column, raw=True)
+
+    def write(source: str, target: str) -> int:
+        sentences = chain.from_iterable(read_parts(cutter, source, options))
+        return write_trees(sentences, target, format=written, live=source == "-")
+
+    write_files(files, output, format=written, write=write, done="segmented")

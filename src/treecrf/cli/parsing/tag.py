@@ -1,0 +1,52 @@
+"""`treecrf tag`: tags, features and lemmas; the trees stay as they are."""
+
+from typing import Annotated, Literal
+
+import typer
+
+from treecrf.cli.options import Device, Model, Precision, default_format, load_parser, write_trees
+from treecrf.cli.parsing.files import Files, Target, TextColumn, write_files
+from treecrf.parser.choices import InputKind
+
+__all__ = ["tag"]
+
+
+def tag(
+    files: Files,
+    model: Model = None,
+    output: Target = "-",
+    format: Annotated[
+        Literal["conllu", "json"] | None,
+        typer.Option(
+            "--format",
+            "-f",
+            help="json: an object a line.",
+            show_default="by the name of --output, else conllu",
+        ),
+    ] = None,
+    input: Annotated[
+        InputKind, typer.Option(help="The kind of FILE, as for `treecrf parse`.")
+    ] = "auto",
+    text_column: TextColumn = "text",
+    device: Device = "auto",
+    precision: Precision = None,
+) -> None:
+    """Fill the columns that the model predicts: UPOS, XPOS, FEATS, LEMMA, those it has learnt.
+
+    Heads and relations of CoNLL-U stay, and everything else; text has none.
+    """
+    from treecrf.parser.errors import ParserError
+    from treecrf.parser.files.sources import FileOptions, tag_file
+
+    named = default_format(output)
+    written = format or (named if named == "json" else "conllu")
+    parser = load_parser(model, device=device, precision=precision)
+    if not parser.config.predict:
+        raise ParserError("this model predicts trees alone: `treecrf train` makes one with columns")
+    options = FileOptions(input=input, text_column=text_column)
+
+    def write(source: str, target: str) -> int:
+        sentences = tag_file(parser, source, options)
+        return write_trees(sentences, target, format=written, live=source == "-")
+
+    write_files(files, output, format=written, write=write, done="tagged")
