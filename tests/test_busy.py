@@ -4,6 +4,8 @@ import pytest
 
 from benchmarks.busy import neighbours, ratio
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("work", ["documents", "training"])
 def test_small_work_takes_the_cpu_time_of_one_thread(work: str) -> None:

@@ -129,6 +129,7 @@ def test_a_worker_that_dies_loses_nothing(model: Path, tmp_path: Path) -> None:
     assert_local(model, corpus, output)
 
 
+@pytest.mark.slow
 @pytest.mark.cluster
 def test_what_is_wrong_with_a_file_is_told_when_the_others_are_done(
     model: Path, tmp_path: Path

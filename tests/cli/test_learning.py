@@ -38,13 +38,17 @@ def las_of(train: Path, dev: Path, model: Path, *options: str) -> float:
     return las
 
 
-@pytest.mark.parametrize("loss", ["local", "crf", "crf2o"])
+SLOW = [pytest.param(loss, marks=pytest.mark.slow) for loss in ("local", "crf")]
+
+
+@pytest.mark.parametrize("loss", [*SLOW, "crf2o"])
 def test_projective_trees_are_learnt(loss: str, generated: Generate, tmp_path: Path) -> None:
     folder = generated(0)
     las = las_of(folder / "train.conllu", folder / "dev.conllu", tmp_path / "model", "--loss", loss)
     assert las > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "options",
     [("--loss", "local", "--nonprojective", "mst"), ("--loss", "crf2o")],
@@ -67,6 +71,7 @@ def test_crossing_trees_are_learnt(
     assert sum(gold == answer for gold, answer in pairs) > 0.6 * len(pairs)
 
 
+@pytest.mark.slow
 def test_second_order_learns_more_from_a_part_of_the_heads(
     generated: Generate, tmp_path: Path
 ) -> None:

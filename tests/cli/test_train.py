@@ -378,6 +378,7 @@ def test_devices_that_are_not_there(data: tuple[object, ...], out: Path) -> None
     assert line == "no device is called 'gpu'; try cpu, cuda or cuda:1"
 
 
+@pytest.mark.slow
 def test_the_english_model_goes_on_from_what_was_annotated(
     treebank: Path, out: Path, tmp_path: Path
 ) -> None:

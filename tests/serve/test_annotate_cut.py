@@ -21,6 +21,7 @@ def forms_of(service: Service) -> dict[int, list[str]]:
     return {item["number"]: [t["form"] for t in item["sentence"]["tokens"]] for item in items}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("is_first_without", [False, True])
 def test_another_model_does_not_cut_the_text_again(
     full_model: Path, model: Path, tmp_path: Path, is_first_without: bool

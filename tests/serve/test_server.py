@@ -168,12 +168,14 @@ def test_a_busy_service_says_when_to_come_back(full_model: Path) -> None:
             assert b'treecrf_queued_words{model="small"} 0\n' in answer.read()
 
 
+@pytest.mark.slow
 def test_it_can_be_ended_as_soon_as_it_serves(full_model: Path) -> None:
     for _ in range(2):
         with Server(full_model) as server:
             assert server.end() == (0, "")
 
 
+@pytest.mark.slow
 def test_what_is_in_hand_is_finished_at_the_end(full_model: Path) -> None:
     with Server(full_model) as server:
         server.parse(tokens=[WORDS])

@@ -45,7 +45,9 @@ def mixed_problem(family: str, multiroot: bool, forbidden: float) -> tuple[Probl
     return problem, Expected(problem)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize(
+    "backend", ["torch", "numba", pytest.param("triton", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("multiroot", [False, True], ids=["single root", "multiroot"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_every_length(family: str, multiroot: bool, backend: str) -> None:

@@ -111,6 +111,7 @@ def test_a_cache_that_is_a_file_is_left_alone(cached: Path, tmp_path: Path) -> N
     assert len(lines) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="a limit on the size of files is Linux's")
 def test_a_full_disk_is_said_once(cached: Path, tmp_path: Path) -> None:
     code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)); " + PROGRAM

@@ -15,6 +15,7 @@ from treecrf.ops.triton.shapes import WorkShape, use_shape, work_shape
 ROOT = Path(__file__).parents[3]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not fused.INTERPRETED, reason="on a GPU the shape of the work makes the teams")
 @pytest.mark.parametrize("multiroot", [False, True])
 @pytest.mark.parametrize("family", ["first_order", "second_order"])
