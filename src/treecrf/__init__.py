@@ -10,18 +10,31 @@ from treecrf.lazy import lazy_names
 if TYPE_CHECKING:
     from treecrf.integrations.frames import to_frame
     from treecrf.parser.api import Parser, load
+    from treecrf.treebank.document import Document
+    from treecrf.treebank.glossary import explain
     from treecrf.treebank.sentence import Sentence
     from treecrf.treebank.tokens import Token
 
     __version__: str
 
-__all__ = ["Parser", "Sentence", "Token", "__version__", "load", "to_frame"]
+__all__ = [
+    "Document",
+    "Parser",
+    "Sentence",
+    "Token",
+    "__version__",
+    "explain",
+    "load",
+    "to_frame",
+]
 
 _lazy_name, __dir__ = lazy_names(
     __name__,
     {
         "integrations.frames": ("to_frame",),
         "parser.api": ("Parser", "load"),
+        "treebank.document": ("Document",),
+        "treebank.glossary": ("explain",),
         "treebank.sentence": ("Sentence",),
         "treebank.tokens": ("Token",),
     },

@@ -134,7 +134,7 @@ def test_json_is_an_object_a_line(model: Path, tmp_path: Path) -> None:
         assert value["log_prob"] < 0
         assert all(0 <= token["prob"] <= 1 for token in value["tokens"])
         assert sum(token["head"] == 0 for token in value["tokens"]) == 1
-        assert {token["misc"] for token in value["tokens"]} == {"_"}
+        assert {token["misc"] for token in value["tokens"]} == {None}
     path = tmp_path / "parsed.json"
     treecrf("parse", SENTENCES, "-m", model, "-f", "json", "-o", path)
     assert path.read_text(encoding="utf-8") == text

@@ -21,7 +21,7 @@ def test_is_made_from_forms_heads_and_labels() -> None:
         "2\tsaw\t_\t_\t_\t_\t0\troot\t_\t_\n"
         "3\ther\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
     )
-    assert repr(sentence) == "<Sentence a sentence: I saw her>"
+    assert repr(sentence) == "<Sentence: I saw her>"
     assert Sentence(["I"]).heads == [-1]
 
 
@@ -142,16 +142,52 @@ def test_becomes_json() -> None:
         "form": "a",
         "lemma": "a",
         "upos": "ADP",
-        "xpos": "_",
-        "feats": "_",
+        "xpos": None,
+        "feats": None,
         "head": 5,
         "deprel": "case",
         "deps": "5:case",
-        "misc": "_",
+        "misc": None,
+        "start": None,
+        "end": None,
         "prob": 0.5,
     }
     assert value["multiwords"][0]["form"] == "vámonos"
+    assert value["multiwords"][0]["id"] == "1-2"
     assert value["empty_nodes"][0]["after"] == 0
+    assert value["empty_nodes"][0]["id"] == "0.1"
+
+
+def test_an_underscore_can_be_a_word_in_json() -> None:
+    words = [Token(1, "_", lemma="_"), Token(2, "a", feats="Case=Nom|X")]
+    first, second = Sentence.from_tokens(words).to_dict()["tokens"]
+    assert (first["form"], first["lemma"], first["upos"]) == ("_", "_", None)
+    assert (second["lemma"], second["feats"]) == (None, {"Case": "Nom", "X": ""})
+
+
+def test_tokens_know_what_depends_on_them() -> None:
+    sentence = list(read_conllu(GOLDEN))[1]  # crossing arcs: "A hearing is scheduled on ..."
+    for token in sentence.tokens:
+        heads = [0, *sentence.heads]
+        below = [id for id in range(1, len(heads)) if token.id in ancestors(heads, id)]
+        assert [word.id for word in token.subtree] == below
+        assert [word.id for word in token.children] == [id for id in below if heads[id] == token.id]
+    assert sentence.tokens[0].subtree[0] is sentence.tokens[0]
+    sentence.tokens[0].head = sentence.tokens[0].id  # a cycle
+    assert sentence.tokens[0].subtree == sentence.tokens[:1]
+    copied = sentence.copy().tokens[1]
+    assert copied.children[0] is not sentence.tokens[1].children[0]
+    with pytest.raises(TreebankError, match=r"Token\(1, 'a'\) is in no sentence"):
+        Token(1, "a").children  # noqa: B018
+
+
+def ancestors(heads: list[int], word: int) -> set[int]:
+    """The word and what it depends on."""
+    found: set[int] = set()
+    while word not in found:
+        found.add(word)
+        word = heads[word]
+    return found
 
 
 def test_goes_to_another_process() -> None:

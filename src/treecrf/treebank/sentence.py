@@ -5,6 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from treecrf.treebank.dicts import sentence_to_dict
+from treecrf.treebank.drawing.notebook import DrawnInNotebooks
 from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.tokens import (
     COLUMNS,
@@ -12,13 +14,13 @@ from treecrf.treebank.tokens import (
     Multiword,
     Offsets,
     Token,
-    columns_of,
     find_fault,
     joined_forms,
     make_lines,
     make_tokens,
     read_column,
     replace_columns,
+    shortened,
     token_lines,
 )
 
@@ -26,7 +28,7 @@ __all__ = ["Sentence", "Token"]
 
 
 @dataclass(init=False, repr=False, eq=False, slots=True)
-class Sentence:
+class Sentence(DrawnInNotebooks):
     """A sentence with its tree, lossless: what a file says of it is written back as it was.
 
     `forms`, `heads` and `deprels` have one item a word, without the root symbol, and are copies:
@@ -124,6 +126,8 @@ class Sentence:
         self, tokens: list[Token], multiwords: list[Multiword], empty_nodes: list[EmptyNode]
     ) -> None:
         self._tokens, self._multiwords, self._empty_nodes = tokens, multiwords, empty_nodes
+        for token in tokens:
+            token._words = tokens
         self._lines = self._offsets = None
         self._forms, self._heads, self._deprels = [], [], []
 
@@ -131,8 +135,7 @@ class Sentence:
         """A sentence that can be changed without changing this one."""
         other = self._with_lines(self._lines or "", self._heads, self._deprels, self.comments)
         for name in ("probs", "deprel_probs", "upos_probs"):
-            probs = getattr(self, name)
-            setattr(other, name, None if probs is None else list(probs))
+            setattr(other, name, None if (probs := getattr(self, name)) is None else list(probs))
         if self._lines is None:
             multiwords = [replace(multiword) for multiword in self._multiwords]
             nodes = [replace(node) for node in self._empty_nodes]
@@ -164,9 +167,8 @@ class Sentence:
         """
         heads = self._checked_heads(heads)
         deprels = self._checked_column("deprel", deprels)
-        checked = {
-            name: self._checked_column(name, cells) for name, cells in (columns or {}).items()
-        }
+        given = (columns or {}).items()
+        checked = {name: self._checked_column(name, cells) for name, cells in given}
         if probs is not None:
             self._check_length("probs", probs)
         if self._lines is None:
@@ -313,18 +315,8 @@ class Sentence:
         return "\n".join([*self.comments, *lines]) + "\n\n"
 
     def to_dict(self) -> dict[str, Any]:
-        """The sentence as JSON can hold it; `head` is None where it is not annotated."""
-        words = list(map(columns_of, self.tokens))
-        for word, prob in zip(words, self.probs or (), strict=self.probs is not None):
-            word["prob"] = prob
-        return {
-            "sent_id": self.sent_id,
-            "text": self.text,
-            "comments": list(self.comments),
-            "tokens": words,
-            "multiwords": list(map(columns_of, self.multiwords)),
-            "empty_nodes": list(map(columns_of, self.empty_nodes)),
-        }
+        """The sentence as JSON can hold it; None for what is unknown, `feats` as a mapping."""
+        return sentence_to_dict(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sentence):
@@ -333,14 +325,15 @@ class Sentence:
         return all(getattr(self, name) == getattr(other, name) for name in names)
 
     def __repr__(self) -> str:
-        return f"<Sentence {self.where}: {' '.join(self.forms)}>"
+        where = f" {self.where}" if self.line or self.sent_id else ""
+        return f"<Sentence{where}: {shortened(' '.join(self.forms))}>"
 
     def _checked_heads(self, heads: Sequence[int]) -> list[int]:
         self._check_length("heads", heads)
         checked = list(map(int, heads))
         if checked and (min(checked) < -1 or max(checked) > len(checked)):
-            numbered = enumerate(checked, 1)
-            word, head = next(item for item in numbered if not -1 <= item[1] <= len(checked))
+            pairs = enumerate(checked, 1)
+            word, head = next(pair for pair in pairs if not -1 <= pair[1] <= len(checked))
             raise self.error(f"word {word} has head {head}, outside 0 to {len(checked)} (or -1)")
         return checked
 

@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
 from itertools import repeat
 from typing import Any, TypeAlias
 
 from treecrf.treebank.errors import TreebankError
+from treecrf.treebank.features import FEATS, FeatureColumn, features_as_mappings
 
 __all__ = [
     "COLUMNS",
@@ -16,7 +17,6 @@ __all__ = [
     "Multiword",
     "Offsets",
     "Token",
-    "columns_of",
     "cut",
     "find_fault",
     "joined_forms",
@@ -24,6 +24,7 @@ __all__ = [
     "make_tokens",
     "read_column",
     "replace_columns",
+    "shortened",
     "surfaces",
     "token_lines",
 ]
@@ -34,16 +35,37 @@ Offsets: TypeAlias = tuple[int, int] | tuple[None, None]
 """Start and end of a token in the text that it was cut from, in characters, if known."""
 
 
-@dataclass(slots=True)
-class Token:
-    """A syntactic word; `head` is 0 for the root, -1 where it is not annotated (`_` in a file)."""
+class _Row:
+    """A line of a sentence; its `repr` has the columns that are not `_`."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        shown = []
+        for column in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, column.name)
+            cell = repr(str(value) if column.name == "feats" else value)
+            if column.default is MISSING:
+                shown.append(cell)
+            elif column.repr and value != column.default:
+                shown.append(f"{column.name}={cell}")
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+@features_as_mappings
+@dataclass(slots=True, repr=False)
+class Token(_Row):
+    """A syntactic word; `head` is 0 for the root, -1 where it is not annotated (`_` in a file).
+
+    `feats` is a mapping that keeps the text of its column; assign a text or a mapping to change it.
+    """
 
     id: int
     form: str
     lemma: str = "_"
     upos: str = "_"
     xpos: str = "_"
-    feats: str = "_"
+    feats: FeatureColumn = FEATS
     head: int = -1
     deprel: str = "_"
     deps: str = "_"
@@ -51,6 +73,32 @@ class Token:
     start: int | None = field(default=None, compare=False, repr=False)
     """Its start in the text that a segmenter cut; in a multiword token, that of the token."""
     end: int | None = field(default=None, compare=False, repr=False)
+    _words: "list[Token] | None" = field(default=None, init=False, compare=False, repr=False)
+    """The words of its sentence, which sets them."""
+
+    @property
+    def children(self) -> "list[Token]":
+        """The words whose head it is, in the order of the sentence."""
+        return [word for word in self._sentence() if word.head == self.id]
+
+    @property
+    def subtree(self) -> "list[Token]":
+        """The word and all that depends on it, directly or not, in the order of the sentence."""
+        words = self._sentence()
+        dependents = defaultdict[int, list[int]](list)
+        for word in words:
+            dependents[word.head].append(word.id)
+        found, waiting = {self.id}, [self.id]
+        while waiting:
+            new = [id for id in dependents[waiting.pop()] if id not in found]
+            found.update(new)
+            waiting += new
+        return [word for word in words if word.id in found]
+
+    def _sentence(self) -> "list[Token]":
+        if self._words is None:
+            raise TreebankError(f"{self} is in no sentence; Sentence.from_tokens makes one")
+        return self._words
 
     def to_conllu(self) -> str:
         head = "_" if self.head < 0 else self.head
@@ -60,8 +108,9 @@ class Token:
         )
 
 
-@dataclass(slots=True)
-class Multiword:
+@features_as_mappings
+@dataclass(slots=True, repr=False)
+class Multiword(_Row):
     """A token of the text that stands for the words `first` to `last`, such as "don't"."""
 
     first: int
@@ -70,7 +119,7 @@ class Multiword:
     lemma: str = "_"
     upos: str = "_"
     xpos: str = "_"
-    feats: str = "_"
+    feats: FeatureColumn = FEATS
     head: str = "_"
     deprel: str = "_"
     deps: str = "_"
@@ -82,8 +131,9 @@ class Multiword:
         return _line(self, f"{self.first}-{self.last}")
 
 
-@dataclass(slots=True)
-class EmptyNode:
+@features_as_mappings
+@dataclass(slots=True, repr=False)
+class EmptyNode(_Row):
     """A node of the enhanced graph without a word: `8.1` is the first one after word 8."""
 
     after: int
@@ -92,7 +142,7 @@ class EmptyNode:
     lemma: str = "_"
     upos: str = "_"
     xpos: str = "_"
-    feats: str = "_"
+    feats: FeatureColumn = FEATS
     head: str = "_"
     deprel: str = "_"
     deps: str = "_"
@@ -103,13 +153,7 @@ class EmptyNode:
 
 
 def _line(item: Multiword | EmptyNode, id: str) -> str:
-    return "\t".join([id, *(getattr(item, name) for name in COLUMNS[1:])])
-
-
-def columns_of(item: Token | Multiword | EmptyNode) -> dict[str, Any]:
-    """The columns by name, as JSON has them: `head` is None where it is not annotated."""
-    columns = {key: cell for key, cell in asdict(item).items() if key not in ("start", "end")}
-    return columns | {"head": None} if columns["head"] == -1 else columns
+    return "\t".join([id, *(str(getattr(item, name)) for name in COLUMNS[1:])])
 
 
 def surfaces(
@@ -131,6 +175,12 @@ def joined_forms(tokens: Iterable[Token], multiwords: Iterable[Multiword]) -> st
     for token in surfaces(tokens, multiwords):
         pieces += token.form, "" if "SpaceAfter=No" in token.misc.split("|") else " "
     return "".join(pieces).rstrip(" ")
+
+
+def shortened(text: str) -> str:
+    """A text for messages, in one line and of at most 80 characters."""
+    line = " ".join(text[:1000].split())
+    return line if len(line) <= 80 else line[:79] + "…"
 
 
 # Most sentences find their ids and heads here; -1 finds the last of the heads.

@@ -70,7 +70,8 @@ class _Annotation:
 def _annotations(text: Text) -> list[_Annotation]:
     annotations = []
     for word in text.words:
-        feats, relation = _universal_features(word.token.feats), word.token.deprel.partition(":")[0]
+        feats = _universal_features(str(word.token.feats))
+        relation = word.token.deprel.partition(":")[0]
         annotations.append(_Annotation(word.token, feats, relation, word.head))
     for index, annotation in enumerate(annotations):
         if annotation.relation in FUNCTION_RELATIONS and annotation.head != ROOT:
