@@ -1,18 +1,28 @@
 """Documents of JSON lines and Parquet: their texts, their names, and what is wrong with them."""
 
 import gzip
+import io
 import json
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from treecrf.treebank import TreebankError
-from treecrf.treebank.files.documents import Document, DocumentFile, document_file, read_documents
+from treecrf.treebank import Document, Sentence, TreebankError
+from treecrf.treebank.files.documents import (
+    DocumentFile,
+    document_file,
+    read_documents,
+    write_json,
+)
 
 RECORDS = [{"id": "a 1", "text": "A dog."}, {"text": ""}, {"id": 7, "text": "Zwei\nZeilen"}]
-EXPECTED = [Document("A dog.", "a 1"), Document("", None), Document("Zwei\nZeilen", "7")]
+
+
+def named(documents: Iterable[Document]) -> list[tuple[str | None, str]]:
+    return [(document.id, document.text) for document in documents]
 
 
 @pytest.mark.parametrize(
@@ -35,12 +45,17 @@ def test_json_lines(tmp_path: Path) -> None:
     for path in (tmp_path / "a.jsonl", tmp_path / "a.jsonl.gz"):
         data = text.encode()
         path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
-        assert list(read_documents(path, kind="jsonl")) == EXPECTED
-    assert [document.comment for document in EXPECTED] == [
-        "# newdoc id = a 1",
-        "# newdoc",
-        "# newdoc id = 7",
-    ]
+        found = named(read_documents(path, kind="jsonl"))
+        # The third line is the second document, which has no id.
+        assert found == [("a 1", "A dog."), ("3", ""), ("7", "Zwei\nZeilen")]
+
+
+def test_sentences_in_json_have_the_id_of_their_document() -> None:
+    comments = [["# newdoc id = a 1"], [], ["# newdoc"], ["# text = x", "#newdoc id = b "], []]
+    target = io.StringIO()
+    write_json((Sentence(["x"], comments=each) for each in comments), target)
+    values = [json.loads(line) for line in target.getvalue().splitlines()]
+    assert [value["doc_id"] for value in values] == ["a 1", "a 1", None, "b", "b"]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +81,7 @@ def test_a_line_without_text_is_named(line: str, problem: str, tmp_path: Path) -
 def test_half_characters_are_replaced(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     path.write_text(r'{"id": "\udfff 1", "text": "a \ud800b \ud83d\ude00"}' + "\n")
-    assert list(read_documents(path, kind="jsonl")) == [Document("a ?b 😀", "? 1")]
+    assert named(read_documents(path, kind="jsonl")) == [("? 1", "a ?b 😀")]
 
 
 def test_parquet(tmp_path: Path) -> None:
@@ -75,7 +90,8 @@ def test_parquet(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     texts = [record["text"] for record in RECORDS]
     parquet.write_table(pyarrow.table({"id": ["a 1", None, "7"], "text": texts}), path)
-    assert list(read_documents(path, kind="parquet")) == EXPECTED
+    found = named(read_documents(path, kind="parquet"))
+    assert found == [("a 1", "A dog."), ("2", ""), ("7", "Zwei\nZeilen")]
     parquet.write_table(pyarrow.table({"body": texts, "size": [1, 2, 3]}), path)
     with pytest.raises(TreebankError, match="no column called 'text' but body, size: see"):
         list(read_documents(path, kind="parquet"))

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import torch
@@ -33,17 +34,20 @@ from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.device import fast_products
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import TooLongError, check_lists
+from treecrf.parser.files.documents import parse_documents
 from treecrf.parser.files.pipeline import pipelined, windows
 from treecrf.parser.folder import load_settings, load_vectors, load_weights
 from treecrf.parser.model import Model
 from treecrf.parser.network.loss import TreeCRF, distribution, tempered
 from treecrf.threads import run_on_one_thread
-from treecrf.treebank import Sentence
+from treecrf.treebank import Document, Sentence
 
 __all__ = ["Parser", "load"]
 
 # Characters of a text that is cut and parsed in one go, without threads that read ahead.
 _SHORT_TEXT = 600
+
+Context = TypeVar("Context")
 
 Pair = tuple[Sentence, Constraints]
 """A sentence and its constraints."""
@@ -104,12 +108,50 @@ class Parser(Model):
         (1, 4, 4)
     """
 
-    def parse(self, text: str) -> list[Sentence]:
+    def parse(self, text: str) -> Document:
         """The trees of raw text, cut into sentences and words first."""
         check_text(text)
         if len(text) <= _SHORT_TEXT and self.device.type == "cpu":
-            return run_on_one_thread(lambda: self.parse_tokens(self.segmenter.segment(text)))
-        return list(self.parse_text([text]))
+            parsed = run_on_one_thread(lambda: self.parse_tokens(self.segmenter.segment(text)))
+            return Document(parsed, text=text)
+        return Document(self.parse_text([text]), text=text)
+
+    @overload
+    def pipe(
+        self,
+        texts: Iterable[str],
+        *,
+        as_tuples: Literal[False] = False,
+        batch_size: int | None = None,
+        probs: bool = True,
+    ) -> Iterator[Document]: ...
+    @overload
+    def pipe(
+        self,
+        texts: Iterable[tuple[str, Context]],
+        *,
+        as_tuples: Literal[True],
+        batch_size: int | None = None,
+        probs: bool = True,
+    ) -> Iterator[tuple[Document, Context]]: ...
+    def pipe(
+        self,
+        texts: Iterable[Any],
+        *,
+        as_tuples: bool = False,
+        batch_size: int | None = None,
+        probs: bool = True,
+    ) -> Iterator[Any]:
+        """The documents of many raw texts, in their order; memory stays bounded.
+
+        Texts are parsed together: at most `batch_size` of them, else as many as suit the device.
+        With `as_tuples`, pairs (text, context) become pairs (document, context). A string or whole
+        number as context is the document's `id`; a mapping is its `meta`, and its "id" the `id`.
+        """
+        pairs = parse_documents(
+            self, texts, as_tuples=as_tuples, batch_size=batch_size, probs=probs
+        )
+        return pairs if as_tuples else (document for document, _ in pairs)
 
     def parse_text(
         self, pieces: Iterable[str], *, decoder: Decoder | None = None, probs: bool = True

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from treecrf.treebank.drawing.notebook import DrawnInNotebooks
+from treecrf.treebank.files.text import SentenceIds
 from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.tokens import shortened
 
@@ -65,19 +66,23 @@ class Document(DrawnInNotebooks, list[Sentence]):
         return " ".join(sentence.text for sentence in self)
 
     def to_conllu(self) -> str:
-        """The lines of all sentences; the first has the comment `# newdoc`."""
-        if not self:
-            return ""
-        first = self[0].copy()
-        others = [comment for comment in first.comments if not _NEWDOC.match(comment)]
-        if self.id is not None or len(others) == len(first.comments):
-            first.comments = [newdoc_comment(self.id), *others]
-        return "".join(sentence.to_conllu() for sentence in [first, *self[1:]])
+        """The lines of all sentences; the first has the comment `# newdoc`, and each a sent_id."""
+        return "".join(sentence.to_conllu() for sentence in self._named())
 
     def to_dict(self) -> dict[str, Any]:
-        """The document as JSON can hold it; see `Sentence.to_dict`."""
-        sentences = [sentence.to_dict() for sentence in self]
+        """The document as JSON can hold it, each sentence with a sent_id."""
+        sentences = [sentence.to_dict() for sentence in self._named()]
         return {"id": self.id, "text": self.text, "meta": self.meta, "sentences": sentences}
+
+    def _named(self) -> Iterator[Sentence]:
+        """Copies of the sentences; those without a sent_id have the document's id and a number."""
+        ids = SentenceIds()
+        for number, sentence in enumerate(self):
+            copied = sentence.copy()
+            others = [comment for comment in copied.comments if not _NEWDOC.match(comment)]
+            if number == 0 and (self.id is not None or others == copied.comments):
+                copied.comments = [newdoc_comment(self.id), *others]
+            yield ids.give(copied)
 
     def __repr__(self) -> str:
         name = "" if self.id is None else f" {self.id!r}"

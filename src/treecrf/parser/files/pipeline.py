@@ -22,18 +22,23 @@ _IN_FLIGHT = 2
 _stop: ContextVar[Event | None] = ContextVar("stop", default=None)
 
 
-def windows(items: Iterable[Item], *, size: Callable[[Item], int]) -> Iterator[list[Item]]:
-    """Lists of items, bounded in total size; the first are small, so that output starts early."""
+def windows(
+    items: Iterable[Item], *, size: Callable[[Item], int], most: int | None = None
+) -> Iterator[list[Item]]:
+    """Lists of items, bounded in total size; the first are small, so that output starts early.
+
+    No list has more than `most` items.
+    """
     window: list[Item] = []
     total = 0
-    most = _WINDOW_WORDS // 16
+    largest = _WINDOW_WORDS // 16
     for item in items:
         window.append(item)
         total += size(item)
-        if total >= most or len(window) >= _WINDOW_ITEMS:
+        if total >= largest or len(window) >= min(most or _WINDOW_ITEMS, _WINDOW_ITEMS):
             yield window
             window, total = [], 0
-            most = min(2 * most, _WINDOW_WORDS)
+            largest = min(2 * largest, _WINDOW_WORDS)
     if window:
         yield window
 

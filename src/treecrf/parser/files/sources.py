@@ -15,7 +15,8 @@ from treecrf.parser.files.live import More, more_of, paragraphs, parts, whole_li
 from treecrf.parser.files.pipeline import windows
 from treecrf.segment.assembly import join_sentences
 from treecrf.treebank import Sentence, TreebankError
-from treecrf.treebank.files.documents import Document, document_file, read_documents
+from treecrf.treebank.document import Document, newdoc_comment
+from treecrf.treebank.files.documents import document_file, read_documents
 from treecrf.treebank.files.streams import File, open_source, read_chunks
 from treecrf.treebank.files.text import (
     SentenceIds,
@@ -116,11 +117,12 @@ def read_parts(
             found = _live_text(parser, text_pieces(stream, name), more)
         else:
 
-            def read(part: IO[bytes]) -> Iterator[Sentence]:
-                return _read(parser, part, name, kind, options, trees=trees)
+            def read(data: bytes, lines: int) -> Iterator[Sentence]:
+                part = _part(data, name)
+                return _read(parser, part, name, kind, options, trees=trees, before=lines)
 
             chunks = parts(cast(IO[bytes], stream), name, blocks=kind == "conllu", more=more)
-            found = (_moved(read(_part(data, name)), lines) for lines, data in chunks)
+            found = (_moved(read(data, lines), lines) for lines, data in chunks)
         for sentences in found:
             yield sentences if kind == "conllu" else map(ids.give, sentences)
 
@@ -193,9 +195,11 @@ def _read(
     options: FileOptions,
     *,
     trees: bool,
+    before: int = 0,
 ) -> Iterator[Sentence]:
+    """The sentences of a file, or of a part of it that has so many lines before it."""
     if kind == "jsonl" or kind == "parquet":
-        documents = read_documents(stream, kind=kind, column=options.text_column)
+        documents = read_documents(stream, kind=kind, column=options.text_column, before=before)
         yield from _sentences_of(parser, documents)
     elif kind == "conllu" or kind == "tokens":
         yield from parse_input(read_chunks(stream), name, kind=kind, multiroot=True, trees=trees)
@@ -252,7 +256,7 @@ def _sentences_of(parser: HasSegmenter, documents: Iterable[Document]) -> Iterat
             cut = [list(read_tokens(io.StringIO(document.text))) for document in together]
         for document, sentences in zip(together, cut, strict=True):
             if sentences:
-                sentences[0].comments.insert(0, document.comment)
+                sentences[0].comments.insert(0, newdoc_comment(document.id))
                 _end_document(sentences[-1])
             yield from sentences
 

@@ -3,36 +3,23 @@
 import contextlib
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from itertools import count
 from typing import Literal, TypeAlias
 
 from treecrf.extras import needs_extra
+from treecrf.treebank.document import Document, with_document_ids
 from treecrf.treebank.errors import TreebankError
 from treecrf.treebank.files import streams
 from treecrf.treebank.files.streams import File
 from treecrf.treebank.probs import log_prob, rank
 from treecrf.treebank.sentence import Sentence
 
-__all__ = ["Document", "DocumentFile", "document_file", "read_documents", "write_json"]
+__all__ = ["DocumentFile", "document_file", "read_documents", "write_json"]
 
 DocumentFile: TypeAlias = Literal["jsonl", "parquet"]
 
 _NAME = "id"
 _ROWS = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Document:
-    """A text, and its name where it has one."""
-
-    text: str
-    name: str | None = None
-
-    @property
-    def comment(self) -> str:
-        """The comment before its first sentence in CoNLL-U."""
-        name = " ".join((self.name or "").split())
-        return f"# newdoc id = {name}" if name else "# newdoc"
 
 
 def document_file(name: str) -> DocumentFile | None:
@@ -43,12 +30,20 @@ def document_file(name: str) -> DocumentFile | None:
     return "parquet" if name.endswith(".parquet") else None
 
 
-def read_documents(source: File, *, kind: DocumentFile, column: str = "text") -> Iterator[Document]:
-    """The documents of a file, whose texts are in the column of this name."""
-    return _read_jsonl(source, column) if kind == "jsonl" else _read_parquet(source, column)
+def read_documents(
+    source: File, *, kind: DocumentFile, column: str = "text", before: int = 0
+) -> Iterator[Document]:
+    """The texts of a file, in the column of this name, each as a document without sentences.
+
+    Its id is in the column `id`; without one, it is the number of the line or row. If the source is
+    part of a file of JSON lines, `before` is how many lines precede it there.
+    """
+    if kind == "jsonl":
+        return _read_jsonl(source, column, before)
+    return _read_parquet(source, column)
 
 
-def _read_jsonl(source: File, column: str) -> Iterator[Document]:
+def _read_jsonl(source: File, column: str, before: int) -> Iterator[Document]:
     with streams.open_source(source) as (file, name):
         for number, line in streams.read_lines(streams.read_chunks(file), name):
             if not line.strip():
@@ -63,7 +58,7 @@ def _read_jsonl(source: File, column: str) -> Iterator[Document]:
             if not isinstance(text, str):
                 problem = f"no text called {column!r} in it; --text-column has another name"
                 raise TreebankError(problem, source=name, line=number)
-            yield Document(_writable(text), _name(record.get(_NAME)))
+            yield Document(text=_writable(text), id=_name(record.get(_NAME), before + number))
 
 
 def _read_parquet(source: File, column: str) -> Iterator[Document]:
@@ -79,19 +74,22 @@ def _read_parquet(source: File, column: str) -> Iterator[Document]:
                 problem = f"no column called {column!r} but {', '.join(columns)}: see --text-column"
                 raise TreebankError(problem, source=name)
             wanted = [column, *([_NAME] if _NAME in columns else [])]
+            rows = count(1)
             for batch in table.iter_batches(_ROWS, columns=wanted):
-                for row in batch.to_pylist():
+                for row, number in zip(batch.to_pylist(), rows, strict=False):
                     if not isinstance(row[column], str | None):
                         problem = f"the column {column!r} has no text; see --text-column"
                         raise TreebankError(problem, source=name)
-                    yield Document(row[column] or "", _name(row.get(_NAME)))
+                    yield Document(text=row[column] or "", id=_name(row.get(_NAME), number))
         except (ArrowException, UnicodeError) as error:
             problem = f"not Parquet that can be read: {str(error).splitlines()[0]}"
             raise TreebankError(problem, source=name) from None
 
 
-def _name(value: object) -> str | None:
-    return _writable(str(value)) if isinstance(value, str | int) else None
+def _name(value: object, number: int) -> str:
+    """The id of a document; without one, its number."""
+    name = _writable(str(value)).strip() if isinstance(value, str | int) else ""
+    return name or str(number)
 
 
 def _writable(text: str) -> str:
@@ -100,10 +98,13 @@ def _writable(text: str) -> str:
 
 
 def write_json(sentences: Iterable[Sentence], target: File) -> None:
-    """Write `Sentence.to_dict()` of each, with `rank` and `log_prob` of its tree where known."""
+    """Write `Sentence.to_dict()` of each, with the id of its document as `doc_id`.
+
+    `rank` and `log_prob` are those of its tree, where they are known.
+    """
     with streams.open_target(target) as write:
-        for sentence in sentences:
-            value = sentence.to_dict()
+        for id, sentence in with_document_ids(sentences):
+            value = {"doc_id": id} | sentence.to_dict()
             for name, known in (("rank", rank(sentence)), ("log_prob", log_prob(sentence))):
                 if known is not None:
                     value[name] = known

@@ -70,23 +70,21 @@ def parse_input(
 
 @dataclass(slots=True)
 class SentenceIds:
-    """Gives sentences of a text their ids: 1, 2, 3, ..., and after that of a document ID-1, ...
+    """Gives sentences of a text their ids: 1, 2, 3, ..., and after that of a document ID-1, ..."""
 
-    A document without an id has its number in the file.
-    """
-
-    number: int = 0  # of the last sentence, in its document where there are some
-    documents: int = 0
+    number: int = 0  # of the last sentence, in its document if that has an id
     document: str = ""
 
     def give(self, sentence: Sentence) -> Sentence:
-        """The sentence with the comment `# sent_id = ...`, before that of its text."""
+        """The sentence with a comment `# sent_id = ...`, before that of its text."""
         for comment in sentence.comments:
             if comment.startswith("# newdoc"):
-                self.documents += 1
                 name = _NO_PART_OF_IDS.sub("_", comment.partition("=")[2].strip())
-                self.document, self.number = f"{name or self.documents}-", 0
+                if name:
+                    self.document, self.number = f"{name}-", 0
         self.number += 1
+        if sentence.sent_id is not None:
+            return sentence
         comments = sentence.comments
         at = next((i for i, c in enumerate(comments) if c.startswith("# text")), len(comments))
         comments.insert(at, f"# sent_id = {self.document}{self.number}")
