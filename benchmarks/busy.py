@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def ratios(documents: int, sentences: int) -> dict[str, float]:
-    """How often the CPU time that work should take goes into the one that it takes."""
+    """CPU time of each kind of work / the CPU time that it should take."""
     return {
         "documents one by one / joined": ratio("documents", documents, against="joined"),
         "documents one by one / on one thread": ratio("documents", documents),
@@ -63,7 +63,7 @@ def ratio(work: str, count: int, *, against: str | None = None) -> float:
 
 @contextmanager
 def neighbours(count: int) -> Iterator[None]:
-    """So many processes that compute until the end of the `with` block."""
+    """Run `count` processes that compute until the end of the `with` block."""
     processes = [subprocess.Popen([sys.executable, "-c", _SPIN]) for _ in range(count)]
     try:
         yield
@@ -74,7 +74,7 @@ def neighbours(count: int) -> Iterator[None]:
 
 
 def _run(work: str, count: int, *, threads: int | None = None) -> dict[str, float]:
-    """What `measure` finds in a process of its own."""
+    """Run `measure` in a process of its own."""
     environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
     if threads is not None:
         environment["OMP_NUM_THREADS"] = str(threads)

@@ -63,7 +63,7 @@ def main() -> None:
 
 
 def train(folder: Path, units: int) -> Path:
-    """A model between the tiny one and one of the default size."""
+    """Train a model between the presets `tiny` and `default` in size."""
     data = folder / "data.conllu"
     write_conllu(generate_treebank(60, seed=1), data)
     command = [sys.executable, "-m", "treecrf", "train", "--train", str(data), "--dev", str(data)]
@@ -74,7 +74,7 @@ def train(folder: Path, units: int) -> Path:
 
 
 def parse_here(model: Path, corpus: Path, output: Path) -> Path:
-    """What the local engine makes of each file, in a process with one thread."""
+    """Parse each file with the local engine, in a process with one thread."""
     code = (
         "import sys; from pathlib import Path; from benchmarks.cluster import parse_files; "
         "parse_files(*map(Path, sys.argv[1:]))"
@@ -94,7 +94,7 @@ def parse_files(model: Path, corpus: Path, output: Path) -> None:
 
 
 def parse_on_ray(model: Path, corpus: Path, output: Path, *, workers: int, kill: bool) -> float:
-    """Parse with so many workers, and tell the seconds since the first of them began."""
+    """Parse with `workers` workers; return the seconds since the first of them began."""
     command = [sys.executable, "-m", "treecrf", "parse", f"{corpus}/*", "--engine", "ray"]
     command += ["--model", str(model), "--output", str(output), "--concurrency", str(workers)]
     command += ["--gpus-per-worker", "0"]
@@ -130,7 +130,7 @@ def busy_workers(mark: str) -> list[int]:
 
 
 def check(output: Path, expected: Path) -> None:
-    """Every file is there and has the same bytes."""
+    """Exit with an error unless every file is there and has the same bytes."""
     names = sorted(path.name for path in expected.iterdir())
     if sorted(path.name for path in output.glob("[!.]*")) != names:
         sys.exit(f"{output}: other files than the local engine's, so nothing is reported")

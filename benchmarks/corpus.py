@@ -19,7 +19,7 @@ class Corpus:
     words: int
 
     def to_dict(self) -> dict[str, str | int]:
-        """What a file of figures says of it."""
+        """Name and sizes, for JSON."""
         return {"name": self.name, "sentences": self.sentences, "words": self.words}
 
     def __str__(self) -> str:
@@ -27,7 +27,7 @@ class Corpus:
 
 
 def add_arguments(parser: argparse.ArgumentParser, *, sentences: int) -> None:
-    """The arguments that choose a corpus, and how many sentences of it if nobody says."""
+    """Add the arguments that choose a corpus, with this default number of sentences."""
     parser.add_argument("treebanks", type=Path, help="the folder of treebanks")
     parser.add_argument("--treebank", default="en_ewt-2.3", metavar="DIR", help="which one of it")
     parser.add_argument(
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser, *, sentences: int) -> None:
 
 
 def make_corpus(arguments: argparse.Namespace, folder: Path) -> Corpus:
-    """The corpus that arguments choose; a sample of it goes into the folder."""
+    """Make the corpus that the arguments choose; a sample of it is written to the folder."""
     files = {}
     for part in ("train", "dev"):
         (path,) = treebank_files(arguments.treebanks / arguments.treebank, f"{part}.conllu")
@@ -57,7 +57,7 @@ def make_corpus(arguments: argparse.Namespace, folder: Path) -> Corpus:
 
 
 def repeated(corpus: Corpus, folder: Path, copies: int) -> Corpus:
-    """The corpus with its training part so many times over, in a file in the folder."""
+    """The corpus with its training part repeated `copies` times, in a file in the folder."""
     if copies == 1:
         return corpus
     path = folder / "copies.conllu"

@@ -1,4 +1,4 @@
-"""The encoder alone: the batches that it is given, how long it takes, what it needs at least."""
+"""The encoder alone: its batches, its time, and the least operations and bytes it needs."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ _COPIED = {"cpu": 1 << 25, "cuda": 1 << 28}
 
 @contextmanager
 def watched_batches(scorer: Scorer) -> Iterator[list[Batch]]:
-    """A list that fills with the batches that the scorer is given."""
+    """Record the batches that the scorer gets, in a list that fills meanwhile."""
     batches: list[Batch] = []
     hook = scorer.register_forward_pre_hook(lambda _, given: batches.append(given[0]))
     try:
@@ -33,7 +33,7 @@ def watched_batches(scorer: Scorer) -> Iterator[list[Batch]]:
 
 
 def best_seconds(call: Callable[[], object], device: torch.device, *, rounds: int) -> float:
-    """Wall time of the best round: the others shared the machine with something else."""
+    """Wall time of the fastest round; the others shared the machine with other work."""
     times = []
     for _ in range(rounds):
         finish(device)

@@ -1,4 +1,4 @@
-"""How fast a treebank is read and written, beside the package conllu, and in how much memory.
+"""Speed and memory of reading and writing a treebank, beside the package conllu.
 
 Both must find the same words, heads and relations before anything is timed. The readers go through
 the file sentence by sentence and take from each what the row says. The writers give each sentence
@@ -124,7 +124,7 @@ def main() -> None:
 
 
 def check_texts(ours: list[Sentence], theirs: list[conllu.TokenList], trees: list[NewTree]) -> None:
-    """Exit where a text is not that of the slow way, or where that of the peer has another tree."""
+    """Exit with an error unless all texts are equal, and the peer's text has the same trees."""
     texts = zip(ours, our_texts(ours, trees), their_texts(theirs, trees), trees, strict=True)
     for number, (sentence, our_text, their_text, (heads, deprels)) in enumerate(texts, 1):
         slow = sentence.copy()
@@ -135,7 +135,7 @@ def check_texts(ours: list[Sentence], theirs: list[conllu.TokenList], trees: lis
 
 
 def in_turns(*tasks: Callable[[], Iterable[object]], rounds: int) -> list[list[float]]:
-    """Processor seconds of each task in each round; in turns, all see the same machine."""
+    """CPU seconds of each task in each round; tasks take turns, so all see the same load."""
     times: list[list[float]] = [[] for _ in tasks]
     for _ in range(rounds):
         for task, seconds in zip(tasks, times, strict=True):
@@ -147,7 +147,7 @@ def in_turns(*tasks: Callable[[], Iterable[object]], rounds: int) -> list[list[f
 
 
 def memory_by_size(path: Path) -> dict[str, float]:
-    """What reading allocates at its peak, for the file and for four times the file."""
+    """Peak memory of reading the file, and of reading four times the file."""
     peaks = {}
     with tempfile.TemporaryDirectory() as folder:
         longer = Path(folder) / "longer.conllu"

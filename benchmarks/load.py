@@ -22,7 +22,7 @@ _IDLE_SECONDS = 2.0
 
 @dataclass
 class Record:
-    """What happened to requests."""
+    """Outcomes of requests."""
 
     statuses: Counter[int] = field(default_factory=Counter)
     seconds: dict[int, list[float]] = field(default_factory=dict)
@@ -36,7 +36,7 @@ class Record:
 
 
 class Connection:
-    """One connection, which stays open; HTTP as far as our own service speaks it."""
+    """Persistent HTTP connection, with as much of HTTP as our service uses."""
 
     def __init__(self, host: str, port: int, path: str) -> None:
         self.address = host, port
@@ -69,7 +69,7 @@ class Connection:
 async def steadily(
     record: Record, make: "Maker", bodies: Iterator[tuple[int, bytes]], *, until: float
 ) -> None:
-    """One connection that sends the next request as soon as the last is answered."""
+    """Send requests on one connection, each as soon as the one before is answered."""
     connection = make()
     while time.perf_counter() < until:
         words, body = next(bodies)
@@ -95,7 +95,7 @@ async def at_a_rate(
     rate: float,
     until: float,
 ) -> None:
-    """So many words a second, on as many connections as that takes."""
+    """Send a fixed number of words a second, on as many connections as that takes."""
     idle: list[Connection] = []
     running: set[asyncio.Task[None]] = set()
 

@@ -1,4 +1,4 @@
-"""Whether the fused LSTM is faster than the library's, and would be in other tiles.
+"""Speed of the fused LSTM beside cuDNN's or torch's, and in other tiles.
 
 First layers as a parser has them: outputs and gradients of both must agree, then both are timed.
 Then the kernels alone, in the tiles that are chosen for a batch and in others; a tile is timed
@@ -98,7 +98,7 @@ def compare(
     batch: Batch, call: tuple[nn.Module, Callable[[], Tensor]], device: torch.device, *,
     seconds: float,
 ) -> Comparison:  # fmt: skip
-    """Checks that both give the same outputs and gradients, then times both."""
+    """Check that both give the same outputs and gradients, then time both."""
     print(f"{batch.what} ...", file=sys.stderr, flush=True)
     module, run = call
 

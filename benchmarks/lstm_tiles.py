@@ -1,4 +1,4 @@
-"""Tiles of the fused LSTM's kernels: which are tried, and how long a step takes in each."""
+"""Tiles of the fused LSTM's kernels, and the time of a step in each."""
 
 import sys
 from collections.abc import Callable
@@ -77,7 +77,7 @@ class Batch:
 
 
 def compile_all(size: int, tiles: list[Tile], *, workers: int) -> None:
-    """Compiles into Triton's cache, in several processes: one alone would take minutes."""
+    """Compile into Triton's cache, in several processes: one alone would take minutes."""
     print(f"compiling {len(tiles)} tiles in {workers} processes ...", file=sys.stderr)
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         list(pool.map(_compile, [size] * len(tiles), sorted(set(tiles), key=str)))
@@ -113,7 +113,7 @@ class Kernels:
         return share_out(tile, self.steps.sentences, self.size, self.device)
 
     def forward(self, tile: Tile) -> list[Tensor]:
-        """What it writes in place of the gates changes no time."""
+        """Run the forward kernel; it overwrites the gates, which does not change its time."""
         from treecrf.nn.lstm.kernels import run_forward
 
         run = Pass(self.outputs, self.gates, self.cells, self.recurrent, tile, "tf32")
@@ -130,7 +130,7 @@ class Kernels:
 def time_tiles(
     batch: Batch, size: int, device: torch.device, tiles: tuple[list[Tile], list[Tile]]
 ) -> list[Timing]:
-    """Checks and times each tile, those that are chosen for the batch before others."""
+    """Check and time each tile, the one chosen for the batch first."""
     print(f"tiles for {batch.what} ...", file=sys.stderr, flush=True)
     kernels = Kernels(batch, size, device)
     chosen = chosen_tiles(kernels.steps.sentences, size, device)
@@ -166,7 +166,7 @@ def named(tile: Tile, share: Share) -> str:
 
 
 def _microseconds(call: Callable[[], object], device: torch.device, *, calls: int = 20) -> float:
-    """Of a call among many that the GPU does one after the other."""
+    """Microseconds of a call, averaged over calls that the GPU runs back to back."""
     if device.type == "cpu":
         return 1000 * median_ms(call, device, seconds=0)
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
@@ -181,19 +181,19 @@ def _microseconds(call: Callable[[], object], device: torch.device, *, calls: in
 
 
 def difference(ones: list[Tensor], others: list[Tensor]) -> float:
-    """The largest, relative to the norm; NaN where one is."""
+    """Largest norm of a difference, relative to the norm; NaN if a value is NaN."""
     pairs = zip(ones, others, strict=True)
     return float(torch.stack([(one - other).norm() / other.norm() for one, other in pairs]).max())
 
 
 def sentences(name: str) -> Batch:
-    """As many of one length as a name like 200x25 says."""
+    """Batch of equally long sentences; the name 200x25 is 200 sentences of 25 words."""
     count, length = map(int, name.split("x"))
     return Batch(f"{count} x {length}", torch.full((length,), count))
 
 
 def forms(count: int, longest: int = 20) -> Batch:
-    """Forms of all lengths, as many of each."""
+    """Batch of word forms of all lengths, equally many of each."""
     lengths = torch.arange(count) % longest + 1
     sizes = (lengths > torch.arange(longest)[:, None]).sum(1)
     return Batch(f"{count} forms", sizes[sizes > 0])

@@ -1,4 +1,4 @@
-"""How fast a parser is with onnxruntime in the place of torch, on the CPU.
+"""Speed of parsing on the CPU with onnxruntime, beside torch.
 
 The graph is exported first, which compares its scores with torch's. Then both must give the same
 trees for all sentences before anything is timed. They parse by turns, and what counts is the
@@ -81,7 +81,7 @@ def _trees(parser: Parser, sentences: list[Sentence]) -> list[tuple[list[int], l
 
 
 def in_turns(tasks: dict[str, Callable[[], object]], *, rounds: int) -> dict[str, float]:
-    """Processor seconds of the best round of each task, all of which have run once before."""
+    """CPU seconds of the fastest round of each task, after a warm-up round."""
     best = dict.fromkeys(tasks, float("inf"))
     for _ in range(rounds):
         for name, task in tasks.items():

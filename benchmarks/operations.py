@@ -1,4 +1,4 @@
-"""How many operations the host asks a device for: what bounds small batches on a GPU."""
+"""Counts of torch operations, whose launches bound small batches on a GPU."""
 
 from collections import Counter
 from typing import Any
@@ -18,7 +18,7 @@ _FREE = {
 
 
 class Operations(TorchDispatchMode):
-    """Within `with`, counts of torch's operations by the stage that is open, those backwards too.
+    """Count torch operations by open stage inside the `with` block, backward passes included.
 
     A layer of an LSTM is one operation of cuDNN; on a CPU it is many for each step of time. The
     kernels of this package are none, so of a fused LSTM what stands around them is counted.
@@ -32,7 +32,7 @@ class Operations(TorchDispatchMode):
     def __torch_dispatch__(
         self, operation: Any, types: Any, arguments: Any = (), options: Any = None
     ) -> Any:
-        """Count the operation and do it."""
+        """Count and run the operation."""
         stage = self.stages.current
         if stage is not None and not operation.is_view and operation._schema.name not in _FREE:
             self.counts[stage] += 1

@@ -1,4 +1,4 @@
-"""How fast log Z, marginals and best trees are, beside the torch reference and other libraries.
+"""Speed of log Z, marginals and best trees, beside the torch reference and other libraries.
 
 Every implementation is checked before it is timed: its log Z and marginals must be those of the
 float64 reference, for as many sentences as that has room for, and its best trees must be trees and
@@ -97,7 +97,7 @@ def measure(
     seconds: float,
     alone: bool = False,
 ) -> list[Row]:
-    """Checks and times one family on random scores of one shape; `alone`: without the others."""
+    """Check and time one family on random scores of one shape; `alone`: without the others."""
     print(f"{family}: {sentences} sentences of {words} words ...", file=sys.stderr, flush=True)
     generator = torch.Generator(device).manual_seed(words)
     tokens = words + 1
@@ -198,7 +198,7 @@ def _wrong_trees(crf: TreeDistribution, heads: Tensor, best: Tensor) -> str | No
 
 
 def print_rows(rows: list[Row]) -> None:
-    """Our times, then those of the others with how often ours goes into them."""
+    """Print our times, then those of the others with the ratio of their time to ours."""
     others = list(
         dict.fromkeys(name for row in rows for name in row.milliseconds if name != "ours")
     )
@@ -222,7 +222,7 @@ def print_rows(rows: list[Row]) -> None:
 
 
 def _ratio(ratio: float) -> str:
-    """Whole numbers would hide who is ahead where two are close."""
+    """Format a ratio; small ones have a decimal, as whole numbers would hide who is ahead."""
     return f"{ratio:.0f}x" if ratio >= 10 else f"{ratio:.1f}x"
 
 
@@ -241,7 +241,7 @@ def _plain(value: object) -> object:
 
 
 def batch_shape(text: str) -> tuple[int, int]:
-    """Sentences and words, as in 32x25."""
+    """Parse a batch shape such as 32x25: sentences x words."""
     sentences, _, words = text.partition("x")
     return int(sentences), int(words)
 

@@ -1,4 +1,4 @@
-"""How fast a parser of the second order is trained and parses, beside its encoder and SuPar.
+"""Training and parsing speed of a second-order parser, beside its encoder and SuPar.
 
 Parsing is from file to file: reading, trees by MBR, writing; a first pass is not counted. The bare
 encoder is given the batches of that pass, already on the device. A CPU that multiplies bytes fast
@@ -107,7 +107,7 @@ def _training(tokens: int) -> str:
 def training_speed(
     model: Path, config: Config, corpus: Corpus, arguments: argparse.Namespace
 ) -> float:
-    """Sentences a second of the epochs after the first; of that one where time allows no other."""
+    """Sentences a second of the epochs after the first, or of the first if there is no other."""
     print(f"training with {config.batch_tokens} words a batch ...", file=sys.stderr, flush=True)
     config = replace(config, epochs=arguments.epochs, patience=arguments.epochs)
     training = set_up(
@@ -131,7 +131,7 @@ def training_speed(
 def parsing_speeds(
     parser: Parser, corpora: dict[str, Corpus], folder: Path, *, rounds: int, workers: int
 ) -> list[Row]:
-    """From file to file in one process and with others that read and write, and the encoder."""
+    """Speed from file to file in one process and with worker processes, and of the encoder."""
     print("parsing ...", file=sys.stderr, flush=True)
     precision = "" if parser.config.precision == "float32" else f", {parser.config.precision}"
     name, corpus = next(iter(corpora.items()))  # what one process parses
@@ -178,7 +178,7 @@ def agreement(parsed: Path, other: Path) -> float:
 
 
 def wrong_trees(corpus: Corpus, parsed: Path, *, projective: bool) -> str | None:
-    """What is wrong where a file does not have a tree with a single root for each sentence."""
+    """Problem with the trees of a file, each of which must have a single root; None if none."""
     given, found = list(read_conllu(corpus.train)), list(read_conllu(parsed))
     if len(given) != len(found):
         return f"{parsed.name} has {len(found)} trees for {len(given)} sentences"
@@ -194,7 +194,7 @@ def wrong_trees(corpus: Corpus, parsed: Path, *, projective: bool) -> str | None
 def compare_with_supar(
     rows: list[Row], config: Config, corpus: Corpus, folder: Path, arguments: argparse.Namespace
 ) -> None:
-    """Fill in what SuPar does, where it can be imported, in a process of its own."""
+    """Fill in SuPar's figures, if it can be imported, from a process of its own."""
     if importlib.util.find_spec("supar") is None:
         print("SuPar cannot be imported: not compared", file=sys.stderr)
         return
@@ -243,7 +243,7 @@ def compare_with_supar(
 
 
 def rows_without_files(rows: list[Row], supar: float) -> list[Row]:
-    """One process of ours in float32, and our fastest, beside what SuPar prints: trees alone."""
+    """Rows without files: ours in one float32 process, our fastest setup, SuPar's own figure."""
     ours = {row.question: row.ours for row in rows if row.unit == "words/s" and row.supar}
     fastest = max(ours, key=lambda question: ours[question])
     named = {FILE_TO_FILE: f"{FILE_TO_FILE}, one process, float32"}

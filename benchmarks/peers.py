@@ -83,7 +83,7 @@ def torch_struct(family: str, parts: tuple[Tensor, ...]) -> Peer | None:
 
 @cache
 def _imported(module: str) -> Any:
-    """The module, or None with a line that tells why there will be no column of it."""
+    """Import a module; without it, print why its column is missing and return None."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

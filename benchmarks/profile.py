@@ -1,4 +1,4 @@
-"""Where the time of log Z + marginals goes: in kernels, or in launching them.
+"""Profile of log Z + marginals: time in kernels and time in launches.
 
 Nothing is checked here; `benchmarks.ops` does that, with the same calls.
 """
@@ -21,7 +21,7 @@ LONGEST = 2
 
 @dataclass
 class Row:
-    """Milliseconds of a call, those on the device, in how many calls of it, and of the longest."""
+    """Milliseconds of a call: in all, on the device in `calls` calls, and of the longest ones."""
 
     family: str
     sentences: int
@@ -48,7 +48,7 @@ def main() -> None:
 
 
 def profiled(family: str, device: torch.device, *, sentences: int, words: int) -> Row:
-    """Times one family on random scores of one shape, without a profiler and then with it."""
+    """Time one family on random scores of one shape, without a profiler and then with it."""
     tokens = words + 1
     shapes = [(sentences, tokens, tokens)]
     if family == "second_order":

@@ -1,4 +1,4 @@
-"""Where the time of a training step and of a parse goes, and how far the encoder is from the limit.
+"""Profile of a training step and of a parse, and the encoder's distance from the roofline.
 
 The training loop and the parser run as they are; what they call is timed by stages, between which
 the device is waited for. Beside them stands the time without that: of training the same, of parsing
@@ -76,7 +76,7 @@ def main() -> None:
 def profile_training(
     model: Path, config: Config, corpus: Corpus, device: torch.device, *, operations: bool
 ) -> dict[str, Any]:
-    """The second of two epochs by stages, and as long as it takes without them."""
+    """Time of the second of two epochs by stage, and without stages."""
     print("training ...", file=sys.stderr, flush=True)
     config = replace(config, epochs=2, patience=2)
     with Stages(device) as stages:
@@ -101,7 +101,7 @@ def profile_training(
 def count_operations(
     model: Path, config: Config, corpus: Corpus, device: torch.device
 ) -> Counter[str]:
-    """The operations of the second of two epochs by stages."""
+    """Count the operations of the second of two epochs by stage."""
     with Stages(device) as stages, Operations(stages) as operations:
         watch_network(stages)
         watch_training(stages)
@@ -124,7 +124,7 @@ def _train(
 
 
 def _forgetting(found: dict[str, Any]) -> Callable[[Epoch], None]:
-    """Forgets what was found in the first epoch, where memory is found and kernels compiled."""
+    """Make a callback that drops the first epoch, which allocates memory and compiles kernels."""
 
     def forget(epoch: Epoch) -> None:
         if epoch.epoch == 1:
@@ -161,13 +161,13 @@ def watch_training(stages: Stages) -> None:
 
 
 class _WhenTaken(Ahead[Item, Result]):
-    """What `Ahead` gives, without a thread."""
+    """Like `Ahead`, without a thread."""
 
     def begin(self) -> None:
-        """Leave it for later."""
+        """Keep the task for `take`."""
 
     def take(self) -> Result:
-        """Make the next result now."""
+        """Run the next task."""
         return self._work(next(self._items))
 
 
@@ -183,12 +183,12 @@ def watch_network(stages: Stages) -> None:
 
 
 def parse(parser: Parser, corpus: Corpus, target: Path) -> None:
-    """From file to file."""
+    """Parse the corpus from file to file."""
     write_conllu(parser.parse_stream(read_conllu(corpus.train), probs=False), target)
 
 
 def profile_parsing(parser: Parser, corpus: Corpus, target: Path) -> dict[str, Any]:
-    """A parse by stages, one after the other, and from file to file as users see it."""
+    """Time a parse by stage, one after the other, and from file to file as users see it."""
     print("parsing ...", file=sys.stderr, flush=True)
     whole = encoder.best_seconds(lambda: parse(parser, corpus, target), parser.device, rounds=2)
     with Stages(parser.device) as stages:
@@ -223,14 +223,14 @@ def watch_parsing(stages: Stages) -> None:
 
 
 def _one_by_one(items: Iterable[Item], work: Callable[[Item], Result]) -> Iterator[Result]:
-    """What `pipelined` gives, without a thread."""
+    """Like `pipelined`, without a thread."""
     return map(work, items)
 
 
 def profile_encoder(
     parser: Parser, corpus: Corpus, batches: list[Batch], *, peak: float | None
 ) -> dict[str, Any]:
-    """What the encoder needs at least, beside what it takes."""
+    """Least time that the encoder needs, beside the time that it takes."""
     print("encoding ...", file=sys.stderr, flush=True)
     reader, device = parser.scorer.reader, parser.device
     seconds = encoder.encoding_seconds(parser.scorer, batches, device, rounds=3)
@@ -268,7 +268,7 @@ def profile_encoder(
 
 
 def _print_stages(title: str, figures: dict[str, Any], unit: str, *, count: int) -> None:
-    """The stages, the longest first, as times of one of so many."""
+    """Print the stages, the longest first, as times per item."""
     scale = {"ms": 1e3, "µs": 1e6}[unit] / count
     total = figures["total"]
     stages = sorted(figures["seconds"].items(), key=lambda item: -item[1])

@@ -1,4 +1,4 @@
-"""What benchmarks without torch need: the machine and commit, a table, JSON."""
+"""Output of benchmarks: the machine and commit, a table, JSON; without torch."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from treecrf.storage import replace_file
 
 
 def machine() -> dict[str, str]:
-    """Where and with what a figure was measured."""
+    """Machine and software of a measurement."""
     return {
         "commit": _commit(),
         "processor": _processor(),
@@ -25,7 +25,7 @@ def machine() -> dict[str, str]:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """A Markdown table, padded so that it reads well in a terminal."""
+    """Print a Markdown table, padded so that it reads well in a terminal."""
     widths = [max(len(row[i]) for row in (columns, *rows)) for i in range(len(columns))]
     for row in (columns, ["-" * width for width in widths], *rows):
         cells = [
@@ -42,7 +42,7 @@ def write_json(path: Path, content: dict[str, Any]) -> None:
 
 
 def treebank_files(folder: Path, pattern: str) -> list[Path]:
-    """The files of a folder of treebanks, or an exit with a message where there are none."""
+    """Files of a folder of treebanks; exits with a message if there are none."""
     files = sorted(folder.glob(pattern))
     if not files:
         sys.exit(f"no {pattern} in {folder}; make ... TREEBANKS=FOLDER says where treebanks are")

@@ -1,4 +1,4 @@
-"""Whether every treebank file of a folder is written back byte for byte.
+"""Check that every treebank file of a folder is written back byte for byte.
 
 Each file is written once as it was read, and once after every sentence has been made into tokens.
 """

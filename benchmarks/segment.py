@@ -1,4 +1,4 @@
-"""How well and how fast a segmenter cuts the raw text of a treebank into sentences and tokens.
+"""Accuracy and speed of a segmenter on the raw text of a treebank.
 
 The text is the treebank's own, without its segmentation; it is repeated until it is long enough to
 time. What comes out must give the text back before anything is timed. Without `--model`, a

@@ -1,4 +1,4 @@
-"""Whether the service keeps up with the parser, and what it does with more than it can take.
+"""Throughput of the service beside the parser alone, and its behaviour under overload.
 
 A second process keeps 64 connections busy with short and long requests mixed; throughput is set
 beside that of the parser alone, by turns. Then ten times as many words come as were
@@ -103,7 +103,7 @@ def _measure(
 
 
 class _Speed:
-    """Words, and the time that they took by the clock and of the processor."""
+    """Words, with their wall time and CPU time."""
 
     def __init__(self) -> None:
         self.words, self.clock, self.processor = 0, 0.0, 0.0
@@ -119,7 +119,7 @@ class _Speed:
 
 
 def _merged(records: list[dict[str, Any]]) -> dict[str, Any]:
-    """The records of all rounds as one."""
+    """Merge the records of all rounds."""
     merged: dict[str, Any] = {"statuses": Counter(), "problems": Counter(), "seconds": {}}
     for record in records:
         merged["statuses"].update(record["statuses"])
@@ -130,7 +130,7 @@ def _merged(records: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _report(figures: dict[str, Any]) -> list[str]:
-    """Print the figures; what is not as it should be."""
+    """Print the figures; return what is not as it should be."""
     normal, overload = figures["normal"], figures["overload"]
     alone = figures["offline"]
     speeds = {
@@ -178,7 +178,7 @@ def _percentile(record: dict[str, Any], status: str, share: float) -> float:
 
 
 def _offline(parser: Any, sentences: list[list[str]], seconds: float) -> tuple[int, float, float]:
-    """How many words the parser alone parses in about so long, and how long exactly."""
+    """Words that the parser alone parses in about `seconds`, and the exact time."""
     started, words = time.perf_counter(), 0
     for _ in range(2):  # in the first round kernels are compiled
         started = time.perf_counter()
@@ -199,7 +199,7 @@ def _check_same(parser: Any, service: "_Service", sentences: list[list[str]]) ->
 
 
 def _load(url: str, bodies: Path, *, seconds: float, **options: float) -> dict[str, Any]:
-    """What the second process reports."""
+    """Run the load in a second process; return its report."""
     named = [f"--{name}={value}" for name, value in options.items()]
     command = [sys.executable, "-m", "benchmarks.load", url, str(bodies), f"--seconds={seconds}"]
     output = subprocess.run([*command, *named], check=True, stdout=subprocess.PIPE).stdout
@@ -239,7 +239,7 @@ class _Service:
             return json.load(answer)
 
     def time_of_one(self, sentence: list[str]) -> float:
-        """How long it takes until a request is answered, refusals included."""
+        """Seconds until a request is answered, refusals included."""
         started = time.perf_counter()
         while True:
             try:
@@ -251,12 +251,12 @@ class _Service:
                 time.sleep(0.05)
 
     def processor_seconds(self) -> float:
-        """The time that the process has had of the processor."""
+        """CPU seconds of the process."""
         fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def watch(self) -> None:
-        """Look at the memory from now on."""
+        """Start sampling the memory."""
         self._watching.set()
         self._watcher.start()
 
@@ -266,7 +266,7 @@ class _Service:
             time.sleep(0.1)
 
     def stop_watching(self) -> tuple[float, float]:
-        """The most memory in the first and in the second half of the time."""
+        """Peak memory in the first and in the second half of the time."""
         self._watching.clear()
         self._watcher.join()
         half = len(self._samples) // 2
@@ -278,7 +278,7 @@ def _sentences(file: Path | None) -> list[Sentence]:
 
 
 def _requests(sentences: list[Sentence]) -> list[list[list[str]]]:
-    """Requests of one sentence, and some of many."""
+    """Make requests: most of one sentence, some of many."""
     draw = random.Random(1)
     forms = [sentence.forms for sentence in sentences if len(sentence) <= 100]
     return [

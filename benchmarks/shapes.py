@@ -1,4 +1,4 @@
-"""Whether the fused CUDA kernels would be faster in other shapes than those that they work in.
+"""Speed of the fused CUDA kernels in the chosen work shape and in its neighbours.
 
 Beside the shape that is chosen for a batch stand those that have one of its numbers doubled or
 halved. A shape is timed after a check that it gives the log Z and marginals of the chosen one.
@@ -37,7 +37,7 @@ COMPILED_WORDS = 17
 
 @dataclass(frozen=True)
 class Case:
-    """What has to be compiled: a pass in one tile, by programs alone or in teams of any size."""
+    """Kernel to compile: a pass in one tile, by single programs or teams of any size."""
 
     family: str
     shape: WorkShape
@@ -107,7 +107,7 @@ def candidates(family: str, words: int, device: torch.device) -> list[WorkShape]
 
 
 def compile_all(cases: set[Case], *, workers: int) -> None:
-    """Compiles into Triton's cache, in several processes: one alone would take minutes."""
+    """Compile into Triton's cache, in several processes: one alone would take minutes."""
     print(f"compiling for {len(cases)} shapes in {workers} processes ...", file=sys.stderr)
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
         list(pool.map(_compile, cases))
@@ -121,7 +121,7 @@ def _compile(case: Case) -> None:
 
 
 def measure(family: str, words: int, device: torch.device, *, seconds: float) -> Row:
-    """Checks and times one family on random scores in each shape."""
+    """Check and time one family on random scores in each shape."""
     sentences = _sentences(words, device)
     print(f"{family}: {sentences} sentences of {words} words ...", file=sys.stderr, flush=True)
     parts, lengths = _batch(family, sentences, words, device)

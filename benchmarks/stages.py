@@ -1,4 +1,4 @@
-"""Where time goes: seconds in named stages of code that is run as it is."""
+"""Seconds in named stages of unchanged code."""
 
 import time
 from collections import defaultdict
@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 class Stages:
-    """Seconds by stage; what a stage spends in another one counts there, and there alone.
+    """Seconds by stage; time in a nested stage counts only there.
 
     `watch` names the functions, methods and properties whose time is a stage, and within `with`
     calls of them are timed, whoever calls them. A stage without a name hides all that is within it.
@@ -50,7 +50,7 @@ class Stages:
 
     @contextmanager
     def stage(self, name: str | None, *, host: bool = False) -> Iterator[None]:
-        """The time of the `with` block is this stage's, except for the stages within it."""
+        """Count the time of the `with` block for this stage, nested stages excluded."""
         self._charge(host=host)
         hidden = self._open and self._open[-1] is None
         self._open.append(None if hidden else name)
@@ -61,7 +61,7 @@ class Stages:
             self._open.pop()
 
     def watch(self, owner: Any, attribute: str, name: str | None, *, host: bool = False) -> None:
-        """Count what this attribute of a module, class or object does as the stage of this name."""
+        """Count calls of this attribute of a module, class or object as a stage."""
         original = getattr_static(owner, attribute)
         if isinstance(original, property):
             assert original.fget is not None
@@ -75,7 +75,7 @@ class Stages:
         self._patches.enter_context(patch.object(owner, attribute, value))
 
     def items(self, items: Iterable[Item], name: str) -> Iterator[Item]:
-        """The items, the time that getting each of them takes being host work of this stage."""
+        """Iterate; the time to get each item counts as host work of this stage."""
         iterator = iter(items)
         while True:
             with self.stage(name, host=True):
@@ -96,7 +96,7 @@ class Stages:
         return timed
 
     def _charge(self, *, host: bool) -> None:
-        """Give the time since the last boundary to the stage that is open."""
+        """Add the time since the last boundary to the open stage."""
         if not host:
             finish(self.device)
         now = time.perf_counter()

@@ -1,4 +1,4 @@
-"""Whether the memory of `treecrf parse` stays flat while a long stream goes through it.
+"""Memory of `treecrf parse` on a long stream, which should stay flat.
 
 A model parses sentences that come through a pipe; the memory of its process is looked at all along.
 Without `--model`, a tiny one is trained first.
@@ -50,7 +50,7 @@ def main() -> None:
 
 
 def train_tiny(folder: Path) -> Path:
-    """A tiny model, trained for one epoch: memory does not depend on how good it is."""
+    """Train a tiny model for one epoch; memory does not depend on its accuracy."""
     for name, count, seed in (("train", 500, 1), ("dev", 50, 2)):
         write_conllu(generate_treebank(count, seed=seed), folder / f"{name}.conllu")
     data = ["--train", str(folder / "train.conllu"), "--dev", str(folder / "dev.conllu")]
@@ -61,7 +61,7 @@ def train_tiny(folder: Path) -> Path:
 
 
 def watch(model: Path, count: int, device: str) -> tuple[list[tuple[int, float]], float]:
-    """Memory of the process by sentences that it has read, and the time that it took."""
+    """Sample the memory of the process by sentences read; return it with the time taken."""
     lines = [f"{' '.join(sentence.forms)}\n" for sentence in generate_treebank(_BLOCK, seed=3)]
     command = [sys.executable, "-m", "treecrf", "parse", "-", "--model", str(model)]
     options = ["--input", "tokens", "--device", device, "--output", "/dev/null"]
@@ -84,7 +84,7 @@ def watch(model: Path, count: int, device: str) -> tuple[list[tuple[int, float]]
 
 
 def feed(pipe: IO[bytes], lines: list[str], count: int, fed: list[int]) -> None:
-    """Write so many sentences to the pipe, and keep the count."""
+    """Write sentences to the pipe, and count them."""
     with pipe:
         while fed[0] < count:
             block = lines[: count - fed[0]]
@@ -93,7 +93,7 @@ def feed(pipe: IO[bytes], lines: list[str], count: int, fed: list[int]) -> None:
 
 
 def resident_mib(pid: int) -> float:
-    """The memory that a process has now; 0 where it has ended."""
+    """Resident memory of a process; 0 if it has ended."""
     try:
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):

@@ -23,7 +23,7 @@ TRAINING_BUCKETS = 32
 
 
 class Until:
-    """The batches of a loader until a point in time, how many sentences that was, how long."""
+    """Batches of a loader until a deadline, with the sentences and seconds that they took."""
 
     def __init__(self, loader: Any, deadline: float) -> None:
         self.loader = loader
@@ -74,7 +74,7 @@ def main() -> None:
 
 
 def settings(order: dict[str, Any]) -> dict[str, Any]:
-    """Its names for the settings of our model."""
+    """Translate the settings of our model to SuPar's names."""
     config = order["config"]
     return {
         "train": order["data"],
@@ -110,7 +110,7 @@ def settings(order: dict[str, Any]) -> dict[str, Any]:
 
 
 def train(parser: Any, order: dict[str, Any]) -> float:
-    """Sentences a second of the epochs after the first; of that one where time allows no other."""
+    """Sentences a second of the epochs after the first, or of the first if there is no other."""
     config = order["config"]
     parser.transform.train()
     data = Dataset(parser.transform, order["data"], proj=True)
@@ -131,7 +131,7 @@ def train(parser: Any, order: dict[str, Any]) -> float:
 
 
 def timed(call: Callable[..., Any], seconds: list[float]) -> Callable[..., Any]:
-    """The same call, which takes down how long it takes."""
+    """Wrap a call to record its time."""
 
     def run(*arguments: Any, **options: Any) -> Any:
         _finish()

@@ -1,4 +1,4 @@
-"""How fast raw text becomes CoNLL-U: words a second, and where the time goes.
+"""Speed from raw text to CoNLL-U: words a second, by stage.
 
 The text is that of a treebank, without its segmentation, repeated until it is long enough to time.
 What is read must be what is written: the text is rebuilt from the parsed sentences before anything
@@ -75,14 +75,14 @@ def main() -> None:
 
 
 def precision_used(parser: Parser) -> str:
-    """What numbers the network multiplies here, whatever the model asks for."""
+    """Arithmetic that the network uses here, whatever the model asks for."""
     if any(isinstance(module, (ByteLinear, ByteLSTM)) for module in parser.scorer.modules()):
         return "int8"
     return "tf32" if parser.device.type == "cuda" else "float32"
 
 
 def check_same_trees(expected: list[Sentence], found: list[Sentence]) -> None:
-    """End the program where trees of the same text have other heads than a few."""
+    """Exit with an error if more than a few heads differ between trees of the same text."""
     share = evaluate_conll18(expected, found)["UAS"].f1
     if share < LEAST_AGREEMENT:
         problem = f"with workers {share:.2%} of the heads are those of one process"
@@ -90,7 +90,7 @@ def check_same_trees(expected: list[Sentence], found: list[Sentence]) -> None:
 
 
 def _speed(parser: Parser, text: str, *, rounds: int) -> tuple[int, float, float]:
-    """Words, and the best of the times that they take: of the clock and of the processor."""
+    """Words, and the shortest wall time and CPU time that they take."""
     times = []
     for _ in range(rounds):
         started, processor = time.perf_counter(), time.process_time()
@@ -102,7 +102,7 @@ def _speed(parser: Parser, text: str, *, rounds: int) -> tuple[int, float, float
 
 
 def _seconds_with_workers(parser: Parser, text: str, *, workers: int, rounds: int) -> float:
-    """The best time from file to file, the start of the workers included."""
+    """Shortest time from file to file, the start of the workers included."""
     times = []
     with tempfile.TemporaryDirectory() as name:
         source, target = Path(name) / "text.txt", Path(name) / "parsed.conllu"
@@ -130,7 +130,7 @@ def _written(parser: Parser, text: str) -> list[Sentence]:
 
 
 def _stages(parser: Parser, text: str) -> dict[str, float]:
-    """Seconds by stage, with nothing done at the same time as something else."""
+    """Seconds by stage, run one after the other."""
     with Stages(parser.device) as stages:
         stages.replace(predict, "pipelined", lambda items, work: map(work, items))
         stages.replace(batches, "run_side_by_side", lambda calls: (call() for call in calls))

@@ -1,4 +1,4 @@
-"""What benchmarks with torch need beyond `report`: medians, peak memory, the device."""
+"""Measurements with torch: medians, peak memory, the device."""
 
 import statistics
 import time
@@ -26,7 +26,7 @@ def median_ms(call: Callable[[], object], device: torch.device, *, seconds: floa
 
 
 def peak_mib(call: Callable[[], object], device: torch.device) -> float | None:
-    """What a call adds to the memory of a GPU at its peak, in MiB.
+    """Peak GPU memory of a call, in MiB.
 
     None on a CPU: the allocator keeps what earlier calls gave back, so a peak would tell of those.
     """
@@ -42,7 +42,7 @@ def peak_mib(call: Callable[[], object], device: torch.device) -> float | None:
 
 
 def machine(device: torch.device) -> dict[str, str]:
-    """Where and with what a figure was measured: torch, what compiles kernels, threads, the GPU."""
+    """Machine and software of a measurement: torch, kernel compilers, threads, GPU."""
     facts = report.machine() | {"torch": str(torch.__version__)}
     for package in ("numba", "triton"):
         with suppress(PackageNotFoundError):
@@ -54,6 +54,6 @@ def machine(device: torch.device) -> dict[str, str]:
 
 
 def finish(device: torch.device) -> None:
-    """Wait for what the device has been given to do."""
+    """Wait until the device is idle."""
     if device.type == "cuda":
         torch.cuda.synchronize(device)
