@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from benchmarks.report import print_table, write_json
+from benchmarks.report import add_json, print_table, write_json
 from treecrf.cores import usable_cores
 
 ROOT = Path(__file__).parent.parent
@@ -126,7 +126,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=60)
     parser.add_argument("--sentences", type=int, default=100, help="to train on")
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    add_json(parser)
     parser.add_argument("--measure", choices=("joined", "documents", "training"), help="only this")
     parser.add_argument(
         "--count", type=int, default=60, help="documents or sentences for --measure"

@@ -15,7 +15,7 @@ import time
 import uuid
 from pathlib import Path
 
-from benchmarks.report import machine, print_table, write_json
+from benchmarks.report import add_json, machine, print_table, write_json
 from treecrf.demo import generate_treebank
 from treecrf.parser import load
 from treecrf.parser.files.sources import FileOptions, parse_file
@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=40)
     parser.add_argument("--model", type=Path, help="a model folder")
     parser.add_argument("--units", type=int, default=256, help="of a layer, where one is trained")
-    parser.add_argument("--json", type=Path, help="where to write the figures")
+    add_json(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -1,10 +1,13 @@
-"""The files that parsers are timed on: a treebank, or an even sample of it."""
+"""Data that parsers are timed on: a treebank or an even sample of it, and a demo model."""
 
 import argparse
+import subprocess
+import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.report import treebank_files
+from treecrf.demo import generate_treebank
 from treecrf.treebank import read_conllu, write_conllu
 
 
@@ -68,3 +71,15 @@ def repeated(corpus: Corpus, folder: Path, copies: int) -> Corpus:
     return replace(
         corpus, train=path, sentences=copies * corpus.sentences, words=copies * corpus.words
     )
+
+
+def train_demo(folder: Path, config: str) -> Path:
+    """Train for one epoch on generated sentences: speed does not depend on accuracy."""
+    for name, count, seed in (("train", 300, 1), ("dev", 20, 2)):
+        write_conllu(generate_treebank(count, seed=seed), folder / f"{name}.conllu")
+    data = ["--train", str(folder / "train.conllu"), "--dev", str(folder / "dev.conllu")]
+    model = folder / "model"
+    command = [sys.executable, "-m", "treecrf", "train", *data, "--out", str(model)]
+    options = ["--config", config, "--set", "epochs=1", "--device", "cpu"]
+    subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
+    return model

@@ -19,7 +19,14 @@ from pathlib import Path
 
 import conllu
 
-from benchmarks.report import machine, print_table, treebank_files, write_json
+from benchmarks.report import (
+    add_json,
+    machine,
+    print_facts,
+    print_table,
+    treebank_files,
+    write_json,
+)
 from treecrf.treebank import Sentence, read_conllu
 
 Tree = tuple[list[str], list[int], list[str]]
@@ -70,7 +77,7 @@ def main() -> None:
     arguments = _arguments()
     (path,) = treebank_files(arguments.treebanks, arguments.file)
     facts = machine()
-    print(", ".join(f"{name} {value}" for name, value in facts.items()))
+    print_facts(facts)
     print(f"{path}, {path.stat().st_size / 1e6:.1f} MB; best of {arguments.rounds} rounds\n")
 
     words = 0
@@ -166,7 +173,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("treebanks", type=Path, help="the folder of treebanks")
     parser.add_argument("--file", default="en_ewt-2.3/train.conllu", help="which file of it")
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    add_json(parser)
     return parser.parse_args()
 
 

@@ -7,11 +7,9 @@ interpreter, on toy sizes, and the times mean nothing.
 """
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from pathlib import Path
 
 import torch
 from torch import Tensor, nn
@@ -23,21 +21,20 @@ from benchmarks.lstm_tiles import (
     TOLERANCE,
     Batch,
     Timing,
-    compile_all,
+    compile_tiles,
     difference,
     forms,
     sentences,
     time_tiles,
 )
-from benchmarks.report import print_table, write_json
-from benchmarks.timing import machine, median_ms
+from benchmarks.report import add_json, print_facts, print_table, write_json
+from benchmarks.timing import add_workers, machine, median_ms, refuse_device, triton_device
 from treecrf.nn.bilstm import BiLSTM
 from treecrf.nn.embedding import CharLSTM
 from treecrf.nn.lstm.fused import can_fuse, use_fused_lstm
 from treecrf.parser.device import fast_products
 
 BATCHES = ["60x25", "200x25", "30x50", "800x25", "20x100"]
-MOST_WORKERS = 16
 
 
 @dataclass
@@ -52,18 +49,12 @@ class Comparison:
 
 def main() -> None:
     arguments = _arguments()
-    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
-    device = torch.device("cuda" if torch.cuda.is_available() and not interpreted else "cpu")
+    device = triton_device()
     with use_fused_lstm(True):
         if not can_fuse(torch.ones(1, 1, device=device), arguments.size):
-            print(
-                "the fused LSTM needs Triton and a CUDA device; TRITON_INTERPRET=1 makes a trial "
-                "run in Triton's interpreter where there is none",
-                file=sys.stderr,
-            )
-            raise SystemExit(2)
+            refuse_device("the fused LSTM needs")
     facts = machine(device)
-    print(", ".join(f"{name} {value}" for name, value in facts.items()))
+    print_facts(facts)
     print(f"{arguments.size} units a direction, {arguments.layers} layers, TF32 products\n")
     batches = [sentences(name) for name in arguments.batches]
     words = forms(arguments.forms)
@@ -82,7 +73,7 @@ def main() -> None:
             if device.type == "cpu":
                 forward, backward = forward[:1], backward[:1]
             else:
-                compile_all(size, forward + backward, workers=arguments.workers)
+                compile_tiles(size, forward + backward, workers=arguments.workers)
             for batch in shapes:
                 timings += time_tiles(batch, size, device, (forward, backward))
     _print_timings(timings)
@@ -183,9 +174,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--forms", type=int, default=1500, help="that the CharLSTM reads")
     parser.add_argument("--char-size", type=int, default=50, help="its units of a direction")
     parser.add_argument("--seconds", type=float, default=0.5, help="timing budget of each figure")
-    cores = min(os.cpu_count() or 1, MOST_WORKERS)
-    parser.add_argument("--workers", type=int, default=cores, help="processes that compile")
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    add_workers(parser)
+    add_json(parser)
     return parser.parse_args()
 
 

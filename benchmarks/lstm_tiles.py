@@ -2,15 +2,14 @@
 
 import sys
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 
 import torch
 from torch import Tensor
 
-from benchmarks.timing import finish, median_ms
+from benchmarks.timing import compile_all, finish, median_ms
 from treecrf.nn.lstm.fused import PackedSteps, Pass, packed_steps
 from treecrf.nn.lstm.tiles import Share, Tile, chosen_tiles, share_out
 
@@ -76,11 +75,9 @@ class Batch:
         return int(self.sizes.sum())
 
 
-def compile_all(size: int, tiles: list[Tile], *, workers: int) -> None:
-    """Compile into Triton's cache, in several processes: one alone would take minutes."""
-    print(f"compiling {len(tiles)} tiles in {workers} processes ...", file=sys.stderr)
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        list(pool.map(_compile, [size] * len(tiles), sorted(set(tiles), key=str)))
+def compile_tiles(size: int, tiles: list[Tile], *, workers: int) -> None:
+    """Compile both passes of a layer of this size for each tile."""
+    compile_all(partial(_compile, size), sorted(set(tiles), key=str), workers=workers)
 
 
 def _compile(size: int, tile: Tile) -> None:

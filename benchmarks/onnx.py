@@ -11,31 +11,30 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
 import torch
 
 import treecrf
-from benchmarks.report import print_table, write_json
+from benchmarks.corpus import train_demo
+from benchmarks.report import add_json, print_facts, print_table, write_json
 from benchmarks.timing import machine
 from treecrf.demo import generate_treebank
 from treecrf.integrations.onnx.export import export_onnx
 from treecrf.integrations.onnx.runtime import load_onnx
-from treecrf.parser import Parser, load_config, set_up
-from treecrf.parser.training.loop import train
-from treecrf.treebank import Sentence, read_conllu, write_conllu
+from treecrf.parser import Parser
+from treecrf.treebank import Sentence, read_conllu
 
 
 def main() -> None:
     arguments = _arguments()
     torch.set_num_threads(arguments.threads)
     facts = machine(torch.device("cpu")) | {"threads": str(arguments.threads)}
-    print(", ".join(f"{name} {value}" for name, value in facts.items()))
+    print_facts(facts)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        model = arguments.model or _train(folder, arguments.config)
+        model = arguments.model or train_demo(folder, arguments.config)
         graph, difference = export_onnx(model, graph=folder / "model.onnx")
         parsers = {
             "torch": treecrf.load(model, device="cpu", precision="float32"),
@@ -97,16 +96,6 @@ def _sentences(arguments: argparse.Namespace) -> list[Sentence]:
     return list(generate_treebank(arguments.sentences, seed=3))
 
 
-def _train(folder: Path, config: str) -> Path:
-    for name, count, seed in (("train", 300, 1), ("dev", 20, 2)):
-        write_conllu(generate_treebank(count, seed=seed), folder / f"{name}.conllu")
-    settings = replace(load_config(config), epochs=1)
-    files = {"train": [folder / "train.conllu"], "dev": folder / "dev.conllu"}
-    model = folder / "model"
-    train(set_up(model, settings, **files, device="cpu"), model)
-    return model
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.onnx", description=__doc__)
     parser.add_argument("--model", type=Path, help="a model folder")
@@ -115,7 +104,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--sentences", type=int, default=2000, help="so many are parsed")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1, help="of both")
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    add_json(parser)
     return parser.parse_args()
 
 

@@ -10,14 +10,13 @@ import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from benchmarks import peers
 from benchmarks.plain import plain_marginals
-from benchmarks.report import print_table, write_json
+from benchmarks.report import add_json, print_facts, print_table, write_json
 from benchmarks.timing import machine, median_ms, peak_mib
 from treecrf.ops import use_backend
 from treecrf.ops.backend import backend_for
@@ -57,7 +56,7 @@ def main() -> None:
     arguments = _arguments()
     device = torch.device(arguments.device)
     facts = machine(device)
-    print(", ".join(f"{name} {value}" for name, value in facts.items()))
+    print_facts(facts)
     print(f"ours: the {backend_for(device)} backend; times are medians in ms, float32\n")
 
     rows = [
@@ -256,7 +255,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--growth", nargs="+", type=int, metavar="WORDS", help="of the last table")
     parser.add_argument("--seconds", type=float, default=1.0, help="timing budget of each cell")
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    add_json(parser)
     return parser.parse_args()
 
 

@@ -21,7 +21,7 @@ import torch
 
 from benchmarks.corpus import Corpus, add_arguments, make_corpus, repeated
 from benchmarks.encoder import best_seconds, encoding_seconds, watched_batches
-from benchmarks.report import print_table, write_json
+from benchmarks.report import add_json, print_facts, print_table, write_json
 from benchmarks.timing import machine
 from treecrf.cores import usable_cores
 from treecrf.nn.int8.linear import has_byte_products
@@ -55,7 +55,7 @@ def main() -> None:
     arguments = _arguments()
     device = torch.device(arguments.device)
     facts = machine(device)
-    print(", ".join(f"{name} {value}" for name, value in facts.items()))
+    print_facts(facts)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         corpus = make_corpus(arguments, folder)
@@ -287,7 +287,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--model", type=Path, metavar="DIR", help="parse with it; train none")
     parser.add_argument("--supar-model", type=Path, metavar="FILE", help="the same for SuPar")
     parser.add_argument("--peers", choices=["all", "none"], default="all")
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    add_json(parser)
     arguments = parser.parse_args()
     if arguments.workers is None:  # as `treecrf parse` does with a long file
         arguments.workers = min(6, usable_cores() - 1) if arguments.device == "cuda" else 0

@@ -6,13 +6,12 @@ Nothing is checked here; `benchmarks.ops` does that, with the same calls.
 import argparse
 import time
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 import torch
 from torch.profiler import ProfilerActivity, profile
 
 from benchmarks.ops import FAMILIES, SHAPES, batch_shape
-from benchmarks.report import print_table, write_json
+from benchmarks.report import add_json, print_facts, print_table, write_json
 from benchmarks.timing import machine
 
 REPEATS = 20
@@ -36,7 +35,8 @@ def main() -> None:
     arguments = _arguments()
     device = torch.device(arguments.device)
     facts = machine(device)
-    print(", ".join(f"{name} {value}" for name, value in facts.items()), "\n")
+    print_facts(facts)
+    print()
     rows = [
         profiled(family, device, sentences=sentences, words=words)
         for family in FAMILIES
@@ -105,7 +105,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--shapes", nargs="+", type=batch_shape, metavar="SENTENCESxWORDS", help="of the batches"
     )
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    add_json(parser)
     return parser.parse_args()
 
 

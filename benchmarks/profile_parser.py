@@ -19,7 +19,7 @@ import torch
 from benchmarks import encoder
 from benchmarks.corpus import Corpus, add_arguments, make_corpus
 from benchmarks.operations import Operations
-from benchmarks.report import print_table, write_json
+from benchmarks.report import add_json, print_facts, print_table, write_json
 from benchmarks.stages import Stages
 from benchmarks.timing import machine
 from treecrf.nn.adam import Adam
@@ -51,7 +51,7 @@ def main() -> None:
     arguments = _arguments()
     device = torch.device(arguments.device)
     facts = machine(device)
-    print(", ".join(f"{name} {value}" for name, value in facts.items()))
+    print_facts(facts)
     config = load_config(arguments.config, Config.parsed(arguments.set))
     content: dict[str, Any] = {"machine": facts}
     with tempfile.TemporaryDirectory() as name:
@@ -304,7 +304,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--operations", action="store_true", help="count those of a training step as well"
     )
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    add_json(parser)
     return parser.parse_args()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from benchmarks.report import machine, print_table, treebank_files, write_json
+from benchmarks.report import add_json, machine, print_table, treebank_files, write_json
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.pseudoprojective import ENCODINGS, Encoding, lift, restore
 from treecrf.treebank.trees import is_projective, is_tree
@@ -81,7 +81,7 @@ def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.pseudoprojective", description=__doc__)
     parser.add_argument("treebanks", type=Path, help="the folder of treebanks")
     parser.add_argument("--part", default="train", help="train or dev")
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    add_json(parser)
     return parser.parse_args()
 
 

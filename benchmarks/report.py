@@ -1,5 +1,6 @@
 """Output of benchmarks: the machine and commit, a table, JSON; without torch."""
 
+import argparse
 import json
 import os
 import platform
@@ -24,6 +25,11 @@ def machine() -> dict[str, str]:
     }
 
 
+def print_facts(facts: dict[str, str]) -> None:
+    """Print machine and software on one line."""
+    print(", ".join(f"{name} {value}" for name, value in facts.items()))
+
+
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a Markdown table, padded so that it reads well in a terminal."""
     widths = [max(len(row[i]) for row in (columns, *rows)) for i in range(len(columns))]
@@ -33,6 +39,11 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
             for i, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         print("| " + " | ".join(cells) + " |", flush=True)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add the option whose path is for `write_json`."""
+    parser.add_argument("--json", type=Path, help="write the figures to this file as well")
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:

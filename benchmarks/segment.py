@@ -13,7 +13,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.report import print_table, write_json
+from benchmarks.report import add_json, print_table, write_json
 from benchmarks.timing import machine
 from treecrf.demo import generate_treebank
 from treecrf.segment import Segmenter, SegmenterConfig, rebuild_text, train_segmenter
@@ -71,7 +71,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--characters", type=int, default=1_000_000, help="at least so many")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    add_json(parser)
     return parser.parse_args()
 
 

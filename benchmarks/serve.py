@@ -26,10 +26,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from benchmarks.report import machine, print_table, write_json
+from benchmarks.corpus import train_demo
+from benchmarks.report import add_json, machine, print_table, write_json
 from benchmarks.stream import resident_mib
 from treecrf.demo import generate_treebank
-from treecrf.treebank import Sentence, read_conllu, write_conllu
+from treecrf.treebank import Sentence, read_conllu
 
 # Of the throughput of the parser alone, at least.
 _LEAST_SHARE = 0.7
@@ -47,7 +48,7 @@ def main() -> None:
     os.environ["OMP_NUM_THREADS"] = str(options.threads)  # of the parser here and in the service
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        model = options.model or _train(folder, options.config)
+        model = options.model or train_demo(folder, options.config)
         sentences = _sentences(options.file)
         requests = _requests(sentences)
         bodies = folder / "bodies"
@@ -287,17 +288,6 @@ def _requests(sentences: list[Sentence]) -> list[list[list[str]]]:
     ]
 
 
-def _train(folder: Path, config: str) -> Path:
-    for name, count, seed in (("train", 300, 1), ("dev", 20, 2)):
-        write_conllu(generate_treebank(count, seed=seed), folder / f"{name}.conllu")
-    data = ["--train", str(folder / "train.conllu"), "--dev", str(folder / "dev.conllu")]
-    model = folder / "model"
-    command = [sys.executable, "-m", "treecrf", "train", *data, "--out", str(model)]
-    options = ["--config", config, "--set", "epochs=1"]
-    subprocess.run([*command, *options], check=True, stdout=subprocess.DEVNULL)
-    return model
-
-
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="benchmarks.serve", description=__doc__)
     parser.add_argument("--model", type=Path, help="a model folder")
@@ -307,7 +297,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--threads", type=int, default=1, help="of torch, in both")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--connections", type=int, default=64)
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    add_json(parser)
     return parser.parse_args()
 
 

@@ -6,19 +6,22 @@ Without a GPU this runs in Triton's interpreter, on toy sentences, and the times
 """
 
 import argparse
-import os
 import sys
-from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
-from multiprocessing import get_context
-from pathlib import Path
 
 import torch
 from torch import Tensor
 
-from benchmarks.report import print_table, write_json
-from benchmarks.timing import machine, median_ms
+from benchmarks.report import add_json, print_facts, print_table, write_json
+from benchmarks.timing import (
+    add_workers,
+    compile_all,
+    machine,
+    median_ms,
+    refuse_device,
+    triton_device,
+)
 from treecrf.ops.autograd import masked_and_shifted
 from treecrf.ops.backend import BackendError, backend_for, module, use_backend
 from treecrf.ops.triton.shapes import MOST_WARPS, WorkShape, largest_team, use_shape, work_shape
@@ -30,7 +33,6 @@ WORDS = 5_000
 CELLS = 500_000_000
 SENTENCES = {"cuda": 200, "cpu": 1}
 TOLERANCE = 2e-3
-MOST_WORKERS = 16
 # Kernels are the same for all lengths, so a short sentence does to compile them.
 COMPILED_WORDS = 17
 
@@ -55,26 +57,21 @@ class Row:
 
 def main() -> None:
     arguments = _arguments()
-    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
-    device = torch.device("cuda" if torch.cuda.is_available() and not interpreted else "cpu")
+    device = triton_device()
     try:
         with use_backend("triton"):
             backend_for(device)
     except BackendError:
-        print(
-            "the fused kernels need Triton and a CUDA device; TRITON_INTERPRET=1 makes a trial run "
-            "in Triton's interpreter where there is none",
-            file=sys.stderr,
-        )
-        raise SystemExit(2) from None
+        refuse_device("the fused kernels need")
     facts = machine(device)
-    print(", ".join(f"{name} {value}" for name, value in facts.items()))
+    print_facts(facts)
     print("log Z + marginals; times are medians in ms, float32\n")
 
     lengths = arguments.lengths or LENGTHS[device.type]
     batches = [(family, words) for family in arguments.families for words in lengths]
     if device.type == "cuda":
         compile_all(
+            _compile,
             {
                 Case(family, replace(shape, team=min(shape.team, 2)))
                 for family, words in batches
@@ -104,13 +101,6 @@ def candidates(family: str, words: int, device: torch.device) -> list[WorkShape]
             if shape.team <= most:
                 shapes.append(shape)
     return shapes
-
-
-def compile_all(cases: set[Case], *, workers: int) -> None:
-    """Compile into Triton's cache, in several processes: one alone would take minutes."""
-    print(f"compiling for {len(cases)} shapes in {workers} processes ...", file=sys.stderr)
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        list(pool.map(_compile, cases))
 
 
 def _compile(case: Case) -> None:
@@ -198,9 +188,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--families", nargs="+", choices=FAMILIES, default=FAMILIES)
     parser.add_argument("--lengths", nargs="+", type=int, metavar="WORDS", help="of the sentences")
     parser.add_argument("--seconds", type=float, default=0.1, help="timing budget of each shape")
-    cores = min(os.cpu_count() or 1, MOST_WORKERS)
-    parser.add_argument("--workers", type=int, default=cores, help="processes that compile")
-    parser.add_argument("--json", type=Path, help="write the figures here as well")
+    add_workers(parser)
+    add_json(parser)
     return parser.parse_args()
 
 

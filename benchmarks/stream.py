@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 from typing import IO
 
-from benchmarks.report import machine, print_table, write_json
+from benchmarks.corpus import train_demo
+from benchmarks.report import add_json, machine, print_table, write_json
 from treecrf.demo import generate_treebank
-from treecrf.treebank import write_conllu
 
 # What the process may gain after the first quarter of the stream: the allocator's play.
 ALLOWED_GROWTH = 1.05
@@ -27,10 +27,10 @@ def main() -> None:
     parser.add_argument("--sentences", type=int, default=1_000_000)
     parser.add_argument("--model", type=Path, help="a model folder")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    add_json(parser)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        model = options.model or train_tiny(Path(folder))
+        model = options.model or train_demo(Path(folder), "tiny")
         samples, seconds = watch(model, options.sentences, options.device)
     early = max(memory for sentences, memory in samples if 4 * sentences <= options.sentences)
     late = max(memory for _, memory in samples)
@@ -47,17 +47,6 @@ def main() -> None:
         write_json(options.json, figures)
     if late > ALLOWED_GROWTH * early:
         sys.exit("memory grew with the stream")
-
-
-def train_tiny(folder: Path) -> Path:
-    """Train a tiny model for one epoch; memory does not depend on its accuracy."""
-    for name, count, seed in (("train", 500, 1), ("dev", 50, 2)):
-        write_conllu(generate_treebank(count, seed=seed), folder / f"{name}.conllu")
-    data = ["--train", str(folder / "train.conllu"), "--dev", str(folder / "dev.conllu")]
-    model = folder / "model"
-    command = [sys.executable, "-m", "treecrf", "train", *data, "--out", str(model)]
-    subprocess.run([*command, "--config", "tiny", "--set", "epochs=1"], check=True)
-    return model
 
 
 def watch(model: Path, count: int, device: str) -> tuple[list[tuple[int, float]], float]:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import torch
 
-from benchmarks.report import print_table, write_json
+from benchmarks.report import add_json, print_table, write_json
 from benchmarks.stages import Stages
 from benchmarks.timing import finish, machine
 from treecrf.nn.int8.linear import ByteLinear
@@ -159,7 +159,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--characters", type=int, default=500_000, help="at least so many")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--json", type=Path, help="write the figures to this file")
+    add_json(parser)
     return parser.parse_args()
 
 

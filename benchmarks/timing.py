@@ -1,14 +1,24 @@
 """Measurements with torch: medians, peak memory, the device."""
 
+import argparse
+import os
 import statistics
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from importlib.metadata import PackageNotFoundError, version
+from multiprocessing import get_context
+from typing import NoReturn, TypeVar
 
 import torch
 
 from benchmarks import report
+
+Work = TypeVar("Work")
+
+MOST_WORKERS = 16
 
 
 def median_ms(call: Callable[[], object], device: torch.device, *, seconds: float = 1.0) -> float:
@@ -39,6 +49,35 @@ def peak_mib(call: Callable[[], object], device: torch.device) -> float | None:
     call()
     finish(device)
     return (torch.cuda.max_memory_allocated(device) - before) / 2**20
+
+
+def triton_device() -> torch.device:
+    """The GPU, or the CPU for Triton's interpreter."""
+    interpreted = os.environ.get("TRITON_INTERPRET") == "1"
+    return torch.device("cuda" if torch.cuda.is_available() and not interpreted else "cpu")
+
+
+def refuse_device(what: str) -> NoReturn:
+    """Exit with status 2: these kernels cannot run here."""
+    print(
+        f"{what} Triton and a CUDA device; TRITON_INTERPRET=1 makes a trial run in Triton's "
+        "interpreter where there is none",
+        file=sys.stderr,
+    )
+    raise SystemExit(2)
+
+
+def add_workers(parser: argparse.ArgumentParser) -> None:
+    """Add the number of processes for `compile_all`."""
+    cores = min(os.cpu_count() or 1, MOST_WORKERS)
+    parser.add_argument("--workers", type=int, default=cores, help="processes that compile")
+
+
+def compile_all(call: Callable[[Work], None], works: Collection[Work], *, workers: int) -> None:
+    """Compile into Triton's cache, in several processes: one alone would take minutes."""
+    print(f"compiling for {len(works)} tiles in {workers} processes ...", file=sys.stderr)
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        list(pool.map(call, works))
 
 
 def machine(device: torch.device) -> dict[str, str]:

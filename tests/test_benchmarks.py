@@ -271,13 +271,13 @@ def test_profile_of_a_parser_has_every_stage(generated: Path) -> None:
         "MLPs",
         "biaffine arcs",
         "triaffine siblings",
-        "biaffine labels",
+        "biaffine relations",
         "batch, on the host",
         "the rest",
     }
     assert set(content["training"]["seconds"]) == network | {
         "TreeCRF",
-        "loss of labels, rest of the loss",
+        "loss of relations, rest of the loss",
         "backward",
         "clipping, Adam",
         "average of weights",
