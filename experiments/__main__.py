@@ -17,7 +17,7 @@ _COMMANDS = (
 
 
 def main() -> None:
-    """Print them; nothing is imported, which would take seconds."""
+    """Print the commands, without importing them, which would take seconds."""
     print("Each of these is a command, `python -m experiments.NAME --help`:\n")
     for name in _COMMANDS:
         source = Path(__file__).with_name(f"{name}.py").read_text(encoding="utf-8")

@@ -30,14 +30,14 @@ BASELINE: Strategy = "random sentences"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A round: how many heads had been annotated, and what a parser made of them."""
+    """A round: the number of annotated heads, and the result of the parser trained on them."""
 
     heads: float
     las: Measure
 
 
 def run(options: Options) -> None:
-    """Annotate, train, ask for more, and say what it was worth."""
+    """Annotate, train, select more to annotate, and report the scores."""
     own = options.own
     if min(own.start, own.heads, own.rounds, 1 if own.steps is None else own.steps) < 1:
         raise ExperimentError("--start, --heads, --rounds and --steps are 1 or more")
@@ -93,7 +93,7 @@ def run(options: Options) -> None:
 
 
 def _check_size(options: Options, pool: Pool, runs: "Runs") -> None:
-    """There must be something to ask for in every round."""
+    """Require that every round has something to annotate."""
     own = options.own
     asked = max(count_heads(Pool.read(run.treebank.train.path)) for run in runs.values())
     asked += own.rounds * own.heads
@@ -109,7 +109,7 @@ Runs = dict[tuple[Strategy, int], Run]
 
 
 def _first_round(options: Options, pool: Pool) -> Runs:
-    """Whole sentences, the same for all strategies."""
+    """First round: whole sentences, the same for all strategies."""
     runs: Runs = {}
     for seed in options.seeds:
         path = _folder(options) / f"start-{options.own.start}-{seed}.conllu"
@@ -150,7 +150,7 @@ def _training(options: Options, path: Path, *, seed: int, name: str, init: Run |
 
 
 def _folder(options: Options) -> Path:
-    """What was asked for follows from the treebank that it was asked of, too."""
+    """Folder of the selections, named after the treebank too, on which they depend."""
     treebank = options.treebank
     return options.out / "annotated" / f"{treebank.name}-{treebank.train.fingerprint[:8]}"
 
@@ -170,7 +170,7 @@ def _length_note(options: Options) -> list[str]:
 
 
 def heads_for(points: Sequence[Point], las: float) -> float | None:
-    """How many heads a strategy needs for this LAS, on the line between two rounds, if ever."""
+    """Number of heads a strategy needs for this LAS, interpolated between rounds; None if never."""
     if points[0].las.mean >= las:
         return points[0].heads
     for before, after in pairwise(points):

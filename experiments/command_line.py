@@ -1,4 +1,4 @@
-"""How every command here reads its arguments, does its work, and ends."""
+"""Arguments, errors and exit codes of all commands."""
 
 import argparse
 import os
@@ -18,7 +18,7 @@ def run_command_line(
     arguments: Sequence[str] | None,
     when_stopped: str = "stopped",
 ) -> int:
-    """Do the work with these arguments, or those of the process; the exit code.
+    """Do the work with these arguments, or those of the process; return the exit code.
 
     It is 2 after an error, which is one line, and 130 after Ctrl-C.
     """

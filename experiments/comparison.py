@@ -70,7 +70,7 @@ def compare_systems(counts: SystemCounts) -> dict[Split, Measures]:
 
 
 def compare_two(counts: SystemCounts, system: System, other: System) -> str:
-    """A sentence that says how sure it is that two systems differ in LAS, on each part."""
+    """Sentence with the p-values of the difference in LAS between two systems, on each part."""
     found = [
         f"p = {measure(by_system[system], by_system[other])['LAS'].p:.2g} on {split}"
         for split, by_system in counts.items()
@@ -90,7 +90,7 @@ def to_rows(measures: dict[Split, Measures], metrics: Sequence[str]) -> list[dic
 
 
 def strict_notes(measures: dict[Split, Measures], metrics: Sequence[str]) -> list[str]:
-    """What the stricter test says of these metrics, with several seeds."""
+    """Notes on the stricter significance test of these metrics, if there are several seeds."""
     return strict_note(
         (f"{system} {split} {metric}", by_metric[metric])
         for split, table in measures.items()
@@ -101,7 +101,7 @@ def strict_notes(measures: dict[Split, Measures], metrics: Sequence[str]) -> lis
 
 
 def spread_note(options: Options) -> str:
-    """What the figures of a table are."""
+    """Note on the meaning of the figures in a table."""
     left_out = "" if options.punct == "keep" else " Punctuation is left out."
     if len(options.seeds) == 1:
         return f"Percent, {of_seeds(options)}.{left_out}"
@@ -109,7 +109,7 @@ def spread_note(options: Options) -> str:
 
 
 def of_seeds(options: Options) -> str:
-    """What a figure without its spread is, in the middle of a sentence."""
+    """Phrase for a figure without its spread."""
     count = len(options.seeds)
     return "of one seed" if count == 1 else f"the mean of {count} seeds"
 

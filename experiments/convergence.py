@@ -1,4 +1,4 @@
-"""How fast parsers learn: dev LAS by epoch of Loc, Crf and Crf2o."""
+"""Convergence: dev LAS by epoch of Loc, Crf and Crf2o."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ class Course:
 
     @classmethod
     def of(cls, by_seed: Sequence[Sequence[float]]) -> "Course":
-        """Of the epochs that every seed was trained for."""
+        """Course over the epochs that every seed was trained for."""
         epochs = list(zip(*by_seed, strict=False))
         las = [fmean(values) for values in epochs]
         spread = [stdev(values) if len(values) > 1 else 0.0 for values in epochs]
@@ -40,7 +40,7 @@ class Course:
 
 
 def run(options: Options) -> None:
-    """Train the systems and follow their dev LAS."""
+    """Train the systems and report their dev LAS by epoch."""
     runs = {s: [options.plan(s, seed) for seed in options.seeds] for s in SYSTEMS}
     results = options.finish(run for by_seed in runs.values() for run in by_seed)
     by_system = {s.name: [results[run].las for run in runs[s]] for s in SYSTEMS}
@@ -93,7 +93,7 @@ def run(options: Options) -> None:
 
 
 def length_notes(by_system: Mapping[str, Sequence[Sequence[float]]]) -> list[str]:
-    """What a reader must know where trainings were of different lengths, as without --epochs."""
+    """Notes for trainings of different lengths, as without --epochs."""
     lengths = {name: [len(las) for las in by_seed] for name, by_seed in by_system.items()}
     notes = []
     if any(len(set(by_seed)) > 1 for by_seed in lengths.values()):
@@ -111,7 +111,7 @@ def length_notes(by_system: Mapping[str, Sequence[Sequence[float]]]) -> list[str
 
 
 def _bottom(courses: dict[str, Course], longest: int) -> float:
-    """Where the plot begins: the steep first epochs, alike for all, would flatten the rest."""
+    """Lower end of the y axis; the steep first epochs, alike for all, would flatten the rest."""
     early = max(1, round(0.1 * longest)) - 1
     lowest = min(course.peak[min(early, len(course.peak) - 1)] for course in courses.values())
     highest = max(course.peak[-1] for course in courses.values())

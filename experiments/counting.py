@@ -1,4 +1,4 @@
-"""What is right in each sentence of a parse, in few bytes: enough to score and to compare it.
+"""Counts of right arcs in each sentence of a parse, stored in few bytes.
 
 A list of counts is written as text, `3 0*5 1`: a number, or a number and how often it comes.
 """
@@ -32,12 +32,12 @@ def count_parses(
 
 
 def pack_gold(counts: Sequence[Counts]) -> Packed:
-    """What is the same for every system."""
+    """Pack the counts that are the same for every system."""
     return {name: _text([getattr(count, name) for count in counts]) for name in _GOLD}
 
 
 def pack_system(counts: Sequence[Counts]) -> Packed:
-    """What one system got wrong: mostly nothing, which is short."""
+    """Pack the errors of one system; most sentences have none, which takes little space."""
     rows = [
         (
             count.words - count.right_heads,
@@ -52,7 +52,7 @@ def pack_system(counts: Sequence[Counts]) -> Packed:
 
 
 def unpack(gold: Packed, system: Packed) -> list[Counts]:
-    """The counts of each sentence again, without right relations."""
+    """Unpack the counts of each sentence, except those of right relations."""
     columns = [_numbers(gold[name]) for name in _GOLD] + [
         _numbers(system[name]) for name in _SYSTEM
     ]

@@ -12,7 +12,7 @@ __all__ = ["read_json", "to_json", "write_json", "write_text"]
 
 
 def read_json(path: Path) -> dict[str, Any] | None:
-    """What is in a JSON file; None where there is no such file."""
+    """Read a JSON file; None if there is no such file."""
     try:
         content = json.loads(path.read_bytes())
         if not isinstance(content, dict):
@@ -27,12 +27,12 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 
 def write_json(path: Path, content: Mapping[str, Any]) -> None:
-    """Write a JSON file whole or not at all."""
+    """Write a JSON file atomically."""
     write_text(path, to_json(content) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all, and the folder that it is in."""
+    """Write a file atomically; make its folder if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     replace_file(path, text.encode())
 

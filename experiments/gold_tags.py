@@ -1,4 +1,4 @@
-"""What gold part-of-speech tags are worth: parsers that read them beside parsers that do not."""
+"""Gain from gold part-of-speech tags: parsers that read them beside parsers that do not."""
 
 import sys
 from collections.abc import Sequence

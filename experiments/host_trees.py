@@ -20,7 +20,7 @@ __all__ = ["greedy_share", "parse_with_host_trees"]
 
 @torch.inference_mode()
 def parse_with_host_trees(parser: Parser, sentences: Sequence[Sentence]) -> list[Sentence]:
-    """What `parser.parse_tokens` gives by MBR, with inside-outside and decoding on the CPU.
+    """Parse by MBR like `parser.parse_tokens`, with inside-outside and decoding on the CPU.
 
     It computes no probabilities.
     """

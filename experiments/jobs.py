@@ -21,16 +21,21 @@ from treecrf.parser.training.loop import Epoch
 __all__ = ["finish"]
 
 _ROOT = Path(__file__).resolve().parent.parent
-# Of silence, before a line says how far trainings are.
-_QUIET_SECONDS = 30.0
 
 
 def finish(
-    runs: Sequence[Run], store: Store, *, device: str, jobs: int, models: bool = False
+    runs: Sequence[Run],
+    store: Store,
+    *,
+    device: str,
+    jobs: int,
+    models: bool = False,
+    quiet: float = 30.0,
 ) -> dict[Run, Result]:
-    """The results of all these runs; those that are in the store are not run again.
+    """Carry out the runs that are not in the store; return the results of all.
 
-    With `models`, a run whose model is not there is, though its result may be.
+    With `models`, a run whose model is gone is repeated, even if its result is in the store. Lines
+    on the progress of trainings are at least `quiet` seconds apart.
     """
     wanted = list(dict.fromkeys(runs))
     open_runs = [
@@ -40,7 +45,8 @@ def finish(
     print(f"{_counted(wanted)}, {kept} finished before; models in {store.folder / 'models'}")
     started = time.perf_counter()
     work = _one_by_one if jobs == 1 else partial(_side_by_side, jobs=jobs)
-    for number, run in enumerate(work(open_runs, store, device=device), kept + 1):
+    progress = _Progress(store, quiet)
+    for number, run in enumerate(work(open_runs, store, progress, device=device), kept + 1):
         result = store.load(run)
         assert result is not None
         best = result.best_epoch - 1
@@ -56,8 +62,9 @@ def finish(
     return {run: result for run, result in results.items() if result is not None}
 
 
-def _one_by_one(runs: Sequence[Run], store: Store, *, device: str) -> Iterator[Run]:
-    progress = _Progress(store)
+def _one_by_one(
+    runs: Sequence[Run], store: Store, progress: "_Progress", *, device: str
+) -> Iterator[Run]:
     for run in runs:
         _announce(run, store)
         try:
@@ -67,12 +74,13 @@ def _one_by_one(runs: Sequence[Run], store: Store, *, device: str) -> Iterator[R
         yield run
 
 
-def _side_by_side(runs: Sequence[Run], store: Store, *, device: str, jobs: int) -> Iterator[Run]:
-    """So many processes at once; after a failure those that run go on, but no other begins."""
+def _side_by_side(
+    runs: Sequence[Run], store: Store, progress: "_Progress", *, device: str, jobs: int
+) -> Iterator[Run]:
+    """Carry out `jobs` runs at once; after a failure the running ones go on, no other begins."""
     waiting = list(runs)
     running: dict[Run, _Worker] = {}
     failures: list[str] = []
-    progress = _Progress(store)
     try:
         while running or (waiting and not failures):
             while len(running) < jobs and not failures:
@@ -99,25 +107,26 @@ def _side_by_side(runs: Sequence[Run], store: Store, *, device: str, jobs: int) 
 
 
 def _next_run(waiting: Iterable[Run], running: Iterable[Run]) -> Run | None:
-    """The first whose folder is free: runs with other names may be the same training."""
+    """First run whose folder is free; runs with different names may be the same training."""
     taken = {run.key for run in running}
     return next((run for run in waiting if run.key not in taken), None)
 
 
 class _Progress:
-    """A line now and then that says how far trainings are."""
+    """Printer of the epochs that trainings have reached, now and then."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, quiet: float) -> None:
         self.store = store
+        self.quiet = quiet
         self.told = time.perf_counter()
 
     def after_epoch(self, run: Run, epoch: Epoch) -> None:
-        """What `carry_out` calls."""
+        """Callback for `carry_out`."""
         self.tell([run])
 
     def tell(self, runs: Iterable[Run]) -> None:
-        """Say it, unless something was said not long ago."""
-        if time.perf_counter() - self.told < _QUIET_SECONDS:
+        """Print a line for each run, unless the last lines are less than `quiet` seconds old."""
+        if time.perf_counter() - self.told < self.quiet:
             return
         self.told = time.perf_counter()
         for run in runs:
@@ -151,7 +160,7 @@ class _Worker:
         return self.process.poll() is not None
 
     def close(self) -> str | None:
-        """End the process if it runs; what it said last if it failed."""
+        """End the process if it runs; return its last line of errors if it failed."""
         if not self.ended:
             self.process.kill()
         with contextlib.suppress(BrokenPipeError), self.process:  # closes pipes, then waits
@@ -165,7 +174,7 @@ class _Worker:
 
 
 def _announce(run: Run, store: Store) -> None:
-    """Say so where a run goes on that was interrupted."""
+    """Print a line if an interrupted run goes on."""
     if (store.model_folder(run) / checkpoint.CHECKPOINT).exists():
         done = _epochs_done(run, store)
         print(f"going on with {run.label} after epoch {done}", flush=True)

@@ -1,4 +1,4 @@
-"""The paper's main table: UAS and LAS of six systems on dev and test, and what differs from Loc."""
+"""The paper's main table: UAS and LAS of six systems on dev and test, compared with Loc."""
 
 import sys
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from experiments.systems import CRF, CRF2O, SYSTEMS
 
 
 def run(options: Options) -> None:
-    """Train the systems and say how good they are."""
+    """Train the systems and publish their scores."""
     counts = count_systems(options, SYSTEMS)
     note = compare_two(counts, CRF2O, CRF)
     publish_accuracy(options, compare_systems(counts), title="Main results", note=note)

@@ -17,7 +17,7 @@ _LEVELS = ((0.005, "‡"), (0.05, "†"))
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A metric in percent, by seed, and how likely chance makes it differ so from the baseline."""
+    """A metric in percent, by seed, and the p-value of its difference from the baseline."""
 
     values: tuple[float, ...]
     p: float | None = None
@@ -79,7 +79,7 @@ def _p_values(baseline: Sequence[Counts], counts: Sequence[Counts]) -> dict[str,
 
 
 def strict_note(named: Iterable[tuple[str, Measure]]) -> list[str]:
-    """What the stricter test says of the marks in a table, where there is one."""
+    """Note on the stricter test of the marks in a table, if there is one."""
     tested = [(name, item) for name, item in named if item.strict_p is not None]
     if not tested:
         return []

@@ -1,4 +1,4 @@
-"""What every experiment is asked on its command line, and how it starts."""
+"""Options that all experiments share, and their start from the command line."""
 
 import argparse
 import shlex
@@ -30,7 +30,7 @@ _VARIED = ("loss", "nonprojective", "decoder", "seed")
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What to run, where and how often."""
+    """Options of an experiment."""
 
     experiment: str
     command: str
@@ -68,7 +68,7 @@ class Options:
         mask: Mask | None = None,
         init: Run | None = None,
     ) -> Run:
-        """Note a training: on the only treebank with the shared settings, if not told otherwise."""
+        """Plan a training; by default on the only treebank, with the shared settings."""
         run = Run(
             treebank=treebank or self.treebank,
             config=system.config(base or self.base, seed),
@@ -95,7 +95,7 @@ def start(
     several: bool = False,
     extend: Callable[[argparse.ArgumentParser], None] = lambda parser: None,
 ) -> int:
-    """Read the command line and do the work; the exit code, 2 after an error that is one line."""
+    """Read the command line and do the work; return the exit code, 2 after a one-line error."""
     parser = _parser(experiment, description, several=several)
     extend(parser)
     words = sys.argv[1:] if arguments is None else arguments
@@ -165,7 +165,7 @@ def _options(
 
 
 def _check_punctuation(treebank: Treebank, punct: Punctuation) -> None:
-    """An error where nothing would be left out, which tables would say was."""
+    """Require that --punct leaves out some word of each part."""
     for part in treebank.splits.values():
         if not any(any(punctuation(sentence, punct)) for sentence in read_conllu(part.path)):
             raise ExperimentError(
@@ -187,7 +187,7 @@ def _seeds(text: str) -> tuple[int, ...]:
 def _base(
     source: str, settings: Sequence[str], epochs: int | None, *, punct: Punctuation
 ) -> Config:
-    """The settings that all systems share; epochs are chosen by what tables count."""
+    """Settings that all systems share; the best epoch is chosen by the scores that tables have."""
     # The same number of epochs for every system: none stops early.
     changes: dict[str, Any] = {"predict": []}  # the paper's parsers predict trees alone
     if epochs is not None:
@@ -204,7 +204,7 @@ def _base(
 
 
 def _transformer(base: Config) -> DataFile | None:
-    """The folder of the pretrained encoder; of one that is fetched, its name is all there is."""
+    """Folder of the pretrained encoder; None if there is none or it is fetched by name."""
     folder = Path(base.transformer)
     if base.encoder != "transformer" or not folder.is_dir():
         return None

@@ -26,7 +26,7 @@ LasByShare = dict[tuple[Unit, float, System], Measure]
 
 
 def run(options: Options) -> None:
-    """Train on shares of the data and say what they are enough for."""
+    """Train on shares of the data and publish the scores."""
     shares = read_shares(options.own.shares)
     split = shared_split(options.treebanks)
     keys = [(unit, keep, s) for unit in get_args(Unit) for keep in shares for s in SYSTEMS]

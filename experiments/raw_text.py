@@ -109,7 +109,7 @@ def _given(own: argparse.Namespace, gold: Sequence[Sentence]) -> list[Sentence]:
 def _scores(
     options: Options, run: Run, gold: Sequence[Sentence], segmentation: Segmentation
 ) -> dict[str, Score]:
-    """What a run comes to over a segmentation, computed once."""
+    """Scores of a run over a segmentation, computed once."""
     record = _record(options, run, segmentation)
     if record is None:
         parser = load(options.store.model_folder(run), device=options.device)

@@ -1,4 +1,4 @@
-"""What an experiment writes: JSON, a page with its table, and a plot, with where they come from."""
+"""Output of an experiment: JSON, a page with its table, and a plot, with their origin."""
 
 import importlib.util
 import sys

@@ -29,7 +29,7 @@ class Mask:
 
     @property
     def training(self) -> dict[str, Any]:
-        """What the masked data follow from.
+        """Values that determine the masked data.
 
         Dependencies were once rounded in each sentence: a finished run that does not say how they
         were drawn is another one.
@@ -55,7 +55,7 @@ class Run:
 
     @property
     def files(self) -> list[DataFile]:
-        """All that it is trained from and scored on."""
+        """All files that the run is trained and scored on."""
         parts = (*_parts(self.treebank), self.embeddings, self.transformer)
         return [part for part in parts if part is not None]
 
@@ -69,7 +69,7 @@ class Run:
 
     @property
     def training(self) -> dict[str, Any]:
-        """All that the trained model follows from; the test part is not in it."""
+        """Values that determine the trained model; the test part is not among them."""
         training = {
             "format": FORMAT,
             "config": self.config.to_dict(),
@@ -116,7 +116,7 @@ class Run:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """What `from_dict` takes, as JSON can hold it."""
+        """Convert to JSON values for `from_dict`."""
 
         def file(part: DataFile | None) -> list[str] | None:
             return None if part is None else [str(part.path.absolute()), part.fingerprint]

@@ -1,4 +1,4 @@
-"""What a simulated person is asked for next: sentences or words, at random or uncertain ones."""
+"""Selection of what a simulated annotator annotates next: sentences or words."""
 
 import math
 import random
@@ -38,11 +38,11 @@ class Pool:
 
     @property
     def heads(self) -> int:
-        """How many there are to ask for; a treebank may be partial itself."""
+        """Number of heads in the pool; a treebank may be partial itself."""
         return sum(len(self._words(place)) for place in range(len(self.gold)))
 
     def begin(self, sentences: int, *, seed: int) -> Annotated:
-        """So many whole sentences, drawn at random."""
+        """Draw whole sentences at random."""
         return {place: self._words(place) for place in self._shuffled(seed)[:sentences]}
 
     def extend(
@@ -54,7 +54,7 @@ class Pool:
         parser: Parser | None,
         seed: int,
     ) -> Annotated:
-        """At least so many heads more, or all that are left; only unsure ones need the parser."""
+        """Add at least `heads` heads, or all that are left; only uncertain ones need the parser."""
         chosen = {place: set(words) for place, words in annotated.items()}
         left = heads
         for place, words in self._ranked(annotated, strategy, parser, seed):
@@ -68,7 +68,7 @@ class Pool:
     def _ranked(
         self, annotated: Annotated, strategy: Strategy, parser: Parser | None, seed: int
     ) -> Iterator[tuple[int, set[int]]]:
-        """What to ask for, a sentence or a word at a time, the most wanted first."""
+        """Candidates, a sentence or a word each, the best first."""
         match strategy:
             case "random sentences":
                 for place in self._shuffled(seed):
@@ -100,7 +100,7 @@ class Pool:
                     yield place, {word}
 
     def _analyses(self, annotated: Annotated, parser: Parser) -> Iterator[tuple[int, Analysis]]:
-        """What the parser thinks of each sentence, under what it has been told of it."""
+        """Analyse each sentence under the constraints of its annotated heads."""
         places = range(len(self.gold))
         for window in windows(places, size=lambda place: len(self.gold[place])):
             constraints = [
@@ -144,7 +144,7 @@ class Pool:
 
     @staticmethod
     def read(path: Path) -> Annotated:
-        """What `write` wrote."""
+        """Read a file of `write`."""
         annotated: Annotated = {}
         for sentence in read_conllu(path):
             match = _NUMBER.match(sentence.comments[-1])
@@ -155,5 +155,5 @@ class Pool:
 
 
 def count_heads(annotated: Mapping[int, set[int]]) -> int:
-    """How many heads a person had to give."""
+    """Number of heads that were annotated."""
     return sum(map(len, annotated.values()))

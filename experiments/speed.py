@@ -30,7 +30,7 @@ MAY_DIFFER = 0.002
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """How many sentences and words a second a system parses, and where."""
+    """Sentences and words a second of a system on a device."""
 
     system: str
     where: str
@@ -40,7 +40,7 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class Stopwatch:
-    """Times how sentences are parsed."""
+    """Timer of parsers on the same sentences."""
 
     sentences: Sequence[Sentence]
     seconds: float
@@ -52,7 +52,7 @@ class Stopwatch:
         parser: Parser,
         parse: Callable[[Sequence[Sentence]], object],
     ) -> Speed:
-        """The median of several passes."""
+        """Speed of the median of several passes."""
         sentences = self.sentences
         taken = median_ms(lambda: parse(sentences), parser.device, seconds=self.seconds) / 1000
         words = sum(map(len, sentences))
@@ -130,7 +130,7 @@ def run(options: Options) -> None:
 
 
 def check_host_trees(system: System, parser: Parser, sentences: Sequence[Sentence]) -> None:
-    """Nothing is timed that does not give the same trees."""
+    """Require the same trees, up to rounding, before anything is timed."""
     ours = [head for tree in parser.parse_tokens(sentences, probs=False) for head in tree.heads]
     theirs = [head for tree in parse_with_host_trees(parser, sentences) for head in tree.heads]
     differing = sum(head != other for head, other in zip(ours, theirs, strict=True))

@@ -1,4 +1,4 @@
-"""What finished runs came to, in a folder: small JSON files to keep, and models beside them."""
+"""Results of finished runs in a folder: small JSON files to keep, and models beside them."""
 
 import contextlib
 import json
@@ -52,7 +52,7 @@ class Store:
         return self.folder / "runs" / f"{run.key}.json"
 
     def raw_path(self, run: Run, segmentation: str) -> Path:
-        """Where the scores of its model over a segmentation are."""
+        """Path of the scores of its model over a segmentation."""
         return self.folder / "runs" / f"{run.key}-raw-{segmentation}.json"
 
     def model_folder(self, run: Run) -> Path:
@@ -72,7 +72,7 @@ class Store:
         )
 
     def load(self, run: Run) -> Result | None:
-        """What a run came to; None where it is not finished, or not for all parts of its data."""
+        """Result of a run; None if it is not finished for all parts of its data."""
         record = self.record(run)
         if record is None:
             return None
@@ -107,7 +107,7 @@ class Store:
         parses: Mapping[Split, Mapping[Decoder, list[Counts]]],
         beside: Mapping[str, Any],
     ) -> None:
-        """Write what a run came to, beside what the same model came to on other data."""
+        """Write the result of a run beside those of the same model on other data."""
         packed = {
             self.parse_key(run, split): {"gold": pack_gold(next(iter(by_decoder.values())))}
             | {decoder: pack_system(counts) for decoder, counts in by_decoder.items()}
@@ -124,7 +124,7 @@ class Store:
         write_json(self.record_path(run), record)
 
     def drop_raw(self, run: Run) -> None:
-        """Remove the scores of a model that is gone: those of the next one may be others."""
+        """Remove the raw-text scores of a model that is gone; the next one may have others."""
         path = self.raw_path(run, "*")
         for scores in path.parent.glob(path.name):
             scores.unlink()
@@ -158,7 +158,7 @@ class Store:
             yield
 
     def parse_key(self, run: Run, split: Split) -> str:
-        """The parses of which data, scored how."""
+        """Name of the parses of some data and their scoring."""
         return f"{split} {run.treebank.splits[split].fingerprint} {run.punct}"
 
 

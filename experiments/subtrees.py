@@ -22,7 +22,7 @@ PLOTTED = ("SIB", "UCM", "LCM")
 
 
 def run(options: Options) -> None:
-    """Train the systems and say how many subtrees and whole trees they get right."""
+    """Train the systems and publish their scores of subtrees and whole trees."""
     systems = (LOC, CRF, CRF2O)
     measures = compare_systems(count_systems(options, systems))
     tables = []

@@ -1,4 +1,4 @@
-"""The parsers that the paper compares: what each is trained with and how its trees are chosen."""
+"""The parsers that the paper compares: settings and decoder of each."""
 
 from dataclasses import dataclass
 
@@ -44,12 +44,12 @@ SYSTEMS = (LOC_MST, LOC, CRF_VITERBI, CRF, CRF2O_VITERBI, CRF2O)
 
 
 def decoders_of(config: Config) -> tuple[Decoder, ...]:
-    """How a model with these settings is decoded: in every way that some system needs."""
+    """Decoders that some system needs for a model with these settings."""
     return tuple(system.decoder for system in SYSTEMS if _is_model_of(system, config))
 
 
 def model_name(config: Config) -> str:
-    """What the paper calls a model with these settings."""
+    """The paper's name for a model with these settings."""
     return [system.name for system in SYSTEMS if _is_model_of(system, config)][-1]
 
 

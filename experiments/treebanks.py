@@ -15,7 +15,7 @@ Split = Literal["dev", "test"]
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A file, and a short name for its content: what was computed from it holds while it does."""
+    """A file and a digest of its content: results are valid while the digest is the same."""
 
     path: Path
     fingerprint: str
@@ -38,7 +38,7 @@ class DataFile:
         return cls(folder, hashlib.sha256(content.encode()).hexdigest()[:16])
 
     def check(self) -> None:
-        """An error where the content is another by now: what follows from it has the old name."""
+        """Require that the content is unchanged, since results are named after its digest."""
         now = self.of_folder(self.path) if self.path.is_dir() else self.of(self.path)
         if now != self:
             raise ExperimentError(
@@ -61,7 +61,7 @@ class Treebank:
         return {"dev": self.dev} if self.test is None else {"dev": self.dev, "test": self.test}
 
     def to_dict(self) -> dict[str, str]:
-        """The content of each part by a short name, for JSON."""
+        """Digest of each part, for JSON."""
         return {"name": self.name, "train": self.train.fingerprint} | {
             split: part.fingerprint for split, part in self.splits.items()
         }

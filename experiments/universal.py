@@ -24,7 +24,7 @@ _RELEASE = re.compile(r"(?P<name>.+)-(?P<release>\d+(\.\d+)*)")
 
 
 def run(options: Options) -> None:
-    """Train the systems on every treebank and say how good they are."""
+    """Train the systems on every treebank and publish their scores."""
     split, seeds = shared_split(options.treebanks), options.seeds
     runs = {
         (treebank, system): [options.plan(system, seed, treebank=treebank) for seed in seeds]
@@ -105,12 +105,12 @@ def _average_note(every: Sequence[Treebank], averaged: Sequence[Treebank]) -> li
 
 
 def _joined(by_treebank: Sequence[Sequence[Sequence[Counts]]]) -> list[list[Counts]]:
-    """By seed, the sentences of all treebanks."""
+    """Counts of the sentences of all treebanks, by seed."""
     return [[*chain(*by_seed)] for by_seed in zip(*by_treebank, strict=True)]
 
 
 def _differences(las: Measures, columns: Sequence[str]) -> Measures:
-    """By column and system: what it has above Loc, seed by seed."""
+    """Difference from Loc by column, system and seed."""
     return {
         column: {
             name: Measure(

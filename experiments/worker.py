@@ -49,7 +49,7 @@ USER_ERRORS = (
 def carry_out(
     run: Run, store: Store, *, device: str, on_epoch: Callable[[Epoch], None] | None = None
 ) -> None:
-    """Do what is not done yet of a run, and write its record; tell of each epoch."""
+    """Carry out the missing steps of a run and write its record; calls `on_epoch` meanwhile."""
     with store.lock(run):
         if not store.has_model(run) or store.load(run) is None:
             _carry_out(run, store, device=device, on_epoch=on_epoch)
@@ -92,7 +92,7 @@ def _train(
     init: Path | None,
     on_epoch: Callable[[Epoch], None] | None,
 ) -> int:
-    """Train, or go on with a training that was interrupted; how many sentences were left out."""
+    """Train, or resume an interrupted training; return the number of sentences left out."""
     begun = (folder / checkpoint.CONFIG).exists()
     # The same key with other settings, whose defaults have changed since; or nothing to go on from.
     stale = begun and (

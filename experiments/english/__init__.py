@@ -1,1 +1,1 @@
-"""How the English model that comes with treecrf is made: each step is a command."""
+"""Commands that make the English model that comes with treecrf, one for each step."""

@@ -44,7 +44,7 @@ _PIECES = "reader.transformer.pieces.weight"
 
 @dataclass(frozen=True, slots=True)
 class Data:
-    """What a model is scored on, and what its temperature is fitted on."""
+    """Data to score a model on, and data to fit its temperature on."""
 
     dev: list[Sentence]
     held_out: list[Sentence] | None
@@ -52,7 +52,7 @@ class Data:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What the card says of where the model comes from."""
+    """Origin of a model, for its card."""
 
     treebank: str
     commands: list[str]
@@ -165,7 +165,7 @@ def _copy(trained: Path, made: Path) -> None:
 
 
 def _cut(made: Path) -> bool:
-    """Cut the vocabulary; whether there was anything to cut."""
+    """Cut the vocabulary; return whether there was anything to cut."""
     _, _, pretrained = checkpoint.load_settings(made)
     assert pretrained is not None
     kept = write_description(pretrained, made / checkpoint.ENCODER)

@@ -15,7 +15,7 @@ __all__ = ["Card", "Step", "write_card"]
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step on the way to the model, and what the model comes to after it."""
+    """A step that makes the model smaller or faster, and the scores after it."""
 
     name: str
     bytes: int
@@ -30,7 +30,7 @@ class Step:
 
     @property
     def text(self) -> str:
-        """A line for a person who waits."""
+        """Line of progress."""
         figures = ", ".join(f"{name} {score:.2f}" for name, score in self.scores.items())
         size, error = self.bytes / 2**20, self.calibration_error
         return f"{size:.1f} MiB, {figures}, calibration error {error:.4f}"
@@ -38,7 +38,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What was measured while the model was made."""
+    """Measurements made while the model was built."""
 
     steps: Sequence[Step]
     raw_text: Mapping[str, float] | None
@@ -49,7 +49,7 @@ class Card:
     weights: int
 
     def to_dict(self) -> dict[str, Any]:
-        """What a file of figures keeps of it."""
+        """The figures for JSON."""
         return {
             "steps": [asdict(step) for step in self.steps],
             "raw_text": self.raw_text,

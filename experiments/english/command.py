@@ -1,4 +1,4 @@
-"""What the commands here have in common: their help is a docstring."""
+"""Command line of the commands in this folder; their help is their docstring."""
 
 import argparse
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ def run_command(
     options: Callable[[argparse.ArgumentParser], None],
     arguments: Sequence[str] | None,
 ) -> int:
-    """Read the command line and do the work; the exit code, 2 after an error that is one line."""
+    """Read the command line and do the work; return the exit code, 2 after a one-line error."""
     parser = argparse.ArgumentParser(
         prog=f"experiments.english.{name}",
         description=description,

@@ -37,7 +37,7 @@ def is_english(piece: str) -> bool:
 
 
 def cut_encoder(source: Path, folder: Path) -> tuple[int, int]:
-    """Write a cut copy of a BERT; how many pieces there are and were."""
+    """Write a cut copy of a BERT; return the numbers of pieces after and before."""
     pretrained = load_pretrained(source)
     if not pretrained.native:
         raise ExperimentError(f"{source}: only the vocabulary of a BERT with a vocab.txt is cut")
@@ -55,7 +55,7 @@ def cut_encoder(source: Path, folder: Path) -> tuple[int, int]:
 
 
 def write_description(pretrained: Pretrained, folder: Path) -> list[int]:
-    """Write the description of a BERT with the English pieces alone; their numbers before."""
+    """Write the files that describe a BERT with English pieces only; return their old numbers."""
     vocabulary = read_vocabulary(pretrained.folder)
     kept = [number for number, piece in enumerate(vocabulary) if is_english(piece)]
     folder.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Training data in two: what a model learns from, and what its temperature is fitted on.
+"""Split of training data: sentences to learn from, and sentences to fit the temperature on.
 
     python -m experiments.english.hold_out TRAIN.conllu LEARNT.conllu HELD_OUT.conllu
 

@@ -1,4 +1,4 @@
-"""A plot of how often heads are right that a model says to be so and so probable.
+"""Reliability diagram: accuracy of heads against their predicted probability.
 
     python -m experiments.english.reliability DEV.conllu --out docs/images/reliability
 
@@ -29,7 +29,7 @@ __all__ = ["draw", "main"]
 
 
 def draw(bins: Sequence[Bin]) -> "Figure":
-    """Accuracy over confidence, a dot for each bin, larger where there are more words."""
+    """Draw accuracy over confidence, a dot for each bin, larger for more words."""
     with plots.style():
         figure = plots.new_figure(4.2, 4.2)
         axes = figure.subplots()

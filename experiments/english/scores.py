@@ -1,4 +1,4 @@
-"""What a model comes to on a treebank: by CoNLL 2018, with gold words and from raw text."""
+"""CoNLL 2018 scores of a model on a treebank, with gold words and from raw text."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ RAW_TEXT = ("Tokens", "Sentences", "Words", "UPOS", "UAS", "LAS")
 
 
 def gold_word_scores(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
-    """F1 in percent where the words are given."""
+    """F1 in percent on gold words."""
     # Tags that were there are not the model's.
     bare = [Sentence(sentence.forms) for sentence in gold]
     parsed = parser.parse_stream(bare, probs=False)
@@ -26,7 +26,7 @@ def gold_word_scores(parser: Parser, gold: Sequence[Sentence]) -> dict[str, floa
 
 
 def raw_text_scores(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
-    """F1 in percent where there is nothing but the text."""
+    """F1 in percent from raw text."""
     text = raw_text(raw_sentences(gold))
     scores = evaluate_conll18(gold, list(parser.parse_text([text], probs=False)))
     return {name: 100 * scores[name].f1 for name in RAW_TEXT}

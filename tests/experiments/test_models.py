@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from experiments import jobs
 from experiments.jobs import finish
 from experiments.runs import Run
 from experiments.store import Store
@@ -97,15 +96,11 @@ def test_two_commands_do_not_train_in_one_folder(
 
 
 def test_one_training_under_two_names_is_done_once(
-    treebank: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(jobs, "_QUIET_SECONDS", 0.0)
     run, store = run_of(treebank), Store(tmp_path)
     same = replace(run, treebank=replace(run.treebank, name="same"))
-    results = finish([run, same], store, device="cpu", jobs=2)
+    results = finish([run, same], store, device="cpu", jobs=2, quiet=0)
     assert results[run] == results[same]
     before, _, after = capsys.readouterr().out.partition("[1/2] Loc on made")
     assert "  Loc on made, seed 1: epoch" in before

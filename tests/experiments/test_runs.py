@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from experiments import jobs, main_table, universal
+from experiments import main_table, universal
 from experiments.comparison import spread_note
 from experiments.errors import ExperimentError
 from experiments.jobs import finish
@@ -102,19 +102,15 @@ def test_what_was_interrupted_goes_on(
 
 @pytest.mark.usefixtures("one_thread")
 def test_runs_side_by_side_are_the_same(
-    treebank: Path,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    treebank: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(jobs, "_QUIET_SECONDS", 0.0)
     runs = [run_of(treebank), replace(run_of(treebank), mask=Mask("sentences", 0.5, 1))]
-    together = finish(runs, Store(tmp_path / "together"), device="cpu", jobs=2)
+    together = finish(runs, Store(tmp_path / "together"), device="cpu", jobs=2, quiet=0)
     shown = capsys.readouterr().out
     assert re.findall(r"^\[(\d)/2\]", shown, re.MULTILINE) == ["1", "2"]
     told = r"^  Loc on made, seed 1.*: epoch \d of at most \d$"
     assert re.search(told, shown, re.MULTILINE)
-    alone = finish(runs, Store(tmp_path / "alone"), device="cpu", jobs=1)
+    alone = finish(runs, Store(tmp_path / "alone"), device="cpu", jobs=1, quiet=0)
     assert re.search(told, capsys.readouterr().out, re.MULTILINE)
     for run in runs:
         assert together[run] == replace(alone[run], seconds=together[run].seconds)
