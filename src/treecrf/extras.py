@@ -1,4 +1,4 @@
-"""Packages that only some things need: what is missing is named in a line, with its extra."""
+"""Optional packages; an error about a missing one names its extra."""
 
 import re
 from collections.abc import Iterator

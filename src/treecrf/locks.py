@@ -1,4 +1,4 @@
-"""Locks that one process has at a time, and that end with the process, however it ends."""
+"""File locks of a process, which end with the process, however it ends."""
 
 import contextlib
 import errno
@@ -58,11 +58,11 @@ class FileLock:
 
     @property
     def in_place(self) -> bool:
-        """Whether the next process would find this very lock, and not another or none."""
+        """Whether the lock file is still in its place, where the next process looks."""
         return self._identity is not None and _identity(self.path) == self._identity
 
     def release(self) -> None:
-        """Give the lock back and remove its files; once is enough."""
+        """Release the lock and remove its files; further calls do nothing."""
         if self._lock.is_locked and self.in_place:
             for path in (self._holder, self.path):
                 with contextlib.suppress(OSError):  # Windows removes no open file

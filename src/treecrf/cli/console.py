@@ -57,7 +57,7 @@ def visible(text: str) -> str:
 
 
 def visible_json(text: str) -> str:
-    """The same JSON, with escapes for what its strings may have as it is."""
+    """Escape control characters in the strings of a JSON text."""
     return _NOT_IN_JSON.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -72,7 +72,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def print_json(value: object) -> None:
-    """One JSON value on standard output."""
+    """Print a JSON value on standard output."""
     # Elsewhere than in UTF-8 a character may become a question mark, and two keys the same one.
     utf8 = codecs.lookup(sys.stdout.encoding or "ascii").name == "utf-8"
     text = json.dumps(value, ensure_ascii=not utf8, indent=2)
@@ -82,7 +82,7 @@ def print_json(value: object) -> None:
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str | None = None
 ) -> None:
-    """A table whose first column is names and whose other columns are numbers."""
+    """Print a table: names in the first column, numbers in the others."""
     from rich import box
     from rich.table import Table
     from rich.text import Text
@@ -96,7 +96,7 @@ def print_table(
 
 
 def print_tree(sentence: "Sentence", file: IO[str] | None = None) -> None:
-    """A sentence, a word a line, with its arcs on the left and how sure a parser was of them.
+    """Print a tree, a word a line, with arcs on the left and probabilities if known.
 
     A file has it without colours.
     """
@@ -133,7 +133,7 @@ def print_tree(sentence: "Sentence", file: IO[str] | None = None) -> None:
 
 
 def track(items: Iterable[Item], what: str, *, total: int | None = None) -> Iterator[Item]:
-    """The items, with a progress line on standard error where that is a terminal."""
+    """Iterate with a progress line on standard error, if that is a terminal."""
     if sys.stderr is None or not sys.stderr.isatty():
         yield from items
         return
@@ -147,7 +147,7 @@ def track(items: Iterable[Item], what: str, *, total: int | None = None) -> Iter
 
 
 def print_segmenter_epoch(epoch: "SegmenterEpoch") -> None:
-    """A line about an epoch of a segmenter."""
+    """Print a line about an epoch of a segmenter."""
     best = "*" if epoch.best_epoch == epoch.epoch else " "
     scores = epoch.scores
     say(
@@ -225,7 +225,7 @@ def print_training(
 def print_best(
     last: "Epoch", folder: Path, *, config: "Config", start: "Scores | None" = None
 ) -> None:
-    """What training came to by its last epoch, and where it is."""
+    """Print the best epoch of a training, and the folder of the model."""
     best = f"dev LAS {last.best_las:.2f} in epoch {last.best_epoch}"
     say(f"best   {best}; the model is in {folder}")
     if start is not None and last.best_las < start.las:
@@ -244,7 +244,7 @@ def _lower_rates(config: "Config") -> str:
 
 
 def _console(file: IO[str] | None = None) -> "Console":
-    """What prints on standard output, with colours where there are any, or to a file without."""
+    """Console for standard output, with colours on a terminal, or for a file without colours."""
     from rich.console import Console
 
     # A long line is the terminal's to wrap: made to fit, a number would lose its last digits.

@@ -90,7 +90,7 @@ def score(
 
 
 def print_evaluation(evaluation: "Evaluation", *, punct: Punctuation, by: By) -> None:
-    """Tables of every metric and, where one is named, of a breakdown."""
+    """Print tables of every metric and of the breakdown, if one is named."""
     rows = [_row(name, item) for name, item in evaluation.scores.items()]
     rows += [[name, "-", "-", "-"] for name in evaluation.missing]
     print_table(NAMES, rows)
@@ -106,7 +106,7 @@ def print_evaluation(evaluation: "Evaluation", *, punct: Punctuation, by: By) ->
 
 
 def check_one_stdin(*files: str) -> None:
-    """Standard input can be read once."""
+    """Refuse standard input for two files: it can be read once."""
     if files.count("-") > 1:
         raise typer.BadParameter("only one of the files can be - (standard input)")
 
@@ -122,7 +122,7 @@ def _row(name: str, item: "Score") -> list[str]:
 
 
 def _figures(scores: "dict[str, Score]", by: ByName) -> Iterator[str]:
-    """What the columns of a breakdown show of a group."""
+    """Cells of a group in the table of a breakdown."""
     for metric, figure in COLUMNS[by].values():
         value = getattr(scores[metric], figure) if metric in scores else None
         if value is None:

@@ -151,7 +151,7 @@ def train(
 
 
 def _is_kept(file: str) -> bool:
-    """Whether what was read of a file can be read again; one that is not there is told later."""
+    """Whether a file can be read twice, unlike a pipe; a missing file is reported later."""
     return file != "-" and (Path(file).is_file() or not Path(file).exists())
 
 
@@ -201,7 +201,7 @@ def _warn_of_lost_segmenter(training: "Training", out: Path) -> None:
 
 
 def _why_ended(training: "Training", last: "Epoch") -> str:
-    """What to say where --resume found nothing to do."""
+    """Message for --resume without anything left to do."""
     if last.epoch >= training.config.epochs:
         reason = f"{last.epoch} epochs are done; --set epochs=N goes on up to N"
     elif last.epoch - last.best_epoch >= training.config.patience:

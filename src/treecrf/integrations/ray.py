@@ -77,7 +77,7 @@ class Corpus:
         self.left = unfinished(self.shards)
 
     def parse(self, pool: Pool | None = None) -> Iterator[ParsedShard]:
-        """Parse what is left, and tell of each file when it is done."""
+        """Parse the files that are left; yield the result of each when it is done."""
         if not self.left:
             return
         pool = pool or Pool()
@@ -134,7 +134,7 @@ class _Worker:
         self.write = write_json if format == "json" else write_conllu
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
-        """Parse the file of a batch; what is wrong with it is told, and is no reason to die."""
+        """Parse the file of a batch; a problem with the file is returned, not raised."""
         shard = Shard(str(batch["source"][0]), str(batch["target"][0]))
         sentences, problem = self._parse(shard)
         return {"source": [shard.source], "sentences": [sentences], "problem": [problem]}
@@ -164,7 +164,7 @@ class _Worker:
 
 @contextlib.contextmanager
 def _connected(pool: Pool) -> Iterator[None]:
-    """In the cluster at the address, or in one that is started here; where Ray is, as it is."""
+    """Connect to the cluster at the address, or start one here; keep an existing connection."""
     if ray.is_initialized():
         if pool.address is not None:
             hint = f"leave out the address {pool.address!r}, or call ray.shutdown() first"
@@ -200,7 +200,7 @@ def _lines(error: Exception) -> list[str]:
 
 @contextlib.contextmanager
 def _environment() -> Iterator[None]:
-    """What Ray and its processes are to find in the environment when they start."""
+    """Environment variables for Ray and its processes."""
     # What is told to others is for those who run a cluster to decide, not for a command.
     wanted = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_BACKEND_LOG_LEVEL": "fatal"}
     added = [name for name in wanted if name not in os.environ]
@@ -214,7 +214,7 @@ def _environment() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Nothing on standard error, where compiled code writes before it can be told not to."""
+    """Silence standard error, to which compiled code writes before it can be told not to."""
     if sys.stderr is None:
         yield
         return

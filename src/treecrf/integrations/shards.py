@@ -1,4 +1,4 @@
-"""The files of a corpus: where each one's trees go, and which are there already."""
+"""The files of a corpus, their output files, and those that are done."""
 
 import contextlib
 import glob
@@ -38,7 +38,7 @@ class Shard:
 
     @property
     def done(self) -> bool:
-        """Whether its trees are there and it has not changed since; they are written at once."""
+        """Whether the output, written atomically, is there and newer than the file."""
         try:
             return os.path.getmtime(self.target) >= os.path.getmtime(self.source)
         except OSError:
@@ -51,7 +51,7 @@ class Shard:
 
     @contextlib.contextmanager
     def attempt(self) -> Iterator[None]:
-        """Mark that a worker is parsing it; the mark of one that is killed stays."""
+        """Mark that a worker is parsing the file; a killed worker leaves its mark."""
         mark = beside(Path(self.target), _ATTEMPT)
         mark.touch()
         try:
@@ -60,7 +60,7 @@ class Shard:
             mark.unlink(missing_ok=True)
 
     def clean_up(self) -> None:
-        """Remove what killed workers have left of it."""
+        """Remove temporary files of killed workers."""
         for path in self.marks:
             path.unlink(missing_ok=True)
         remove_temporary(Path(self.target))
@@ -124,7 +124,7 @@ def claim_folder(output: Path, model: Path, *, options: FileOptions, format: Sha
 
 
 def unfinished(shards: Sequence[Shard]) -> list[Shard]:
-    """The shards still to do, the largest first, without what killed workers have left of them."""
+    """Shards still to do, the largest first; removes temporary files of killed workers."""
     left = [shard for shard in shards if not shard.done]
     for shard in left:
         Path(shard.target).parent.mkdir(parents=True, exist_ok=True)

@@ -14,7 +14,7 @@ _BYTE_ORDER_MARK = "\ufeff"  # with which files of some programs start; there it
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """So many characters of a text, and its code points with some around them."""
+    """A part of a text: its characters, and its code points with some around them."""
 
     text: str
     start: int

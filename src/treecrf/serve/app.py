@@ -1,4 +1,4 @@
-"""The application: what is answered at which address."""
+"""The application: routes, pages and error handlers."""
 
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
@@ -86,7 +86,7 @@ def _add_health(app: FastAPI, registry: Registry, metrics: Metrics) -> None:
 
 
 async def _answer_invalid(request: Request, error: Any) -> Response:
-    """One line about the first thing that is wrong with a request."""
+    """Answer an invalid request with one line about its first error."""
     first = error.errors()[0]
     place = ".".join(str(part) for part in first["loc"] if part != "body")
     problem = first["msg"].removeprefix("Value error, ")

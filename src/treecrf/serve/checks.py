@@ -29,7 +29,7 @@ _UNFIT = re.compile(r"[\x00-\x1f\x7f\x85\u2028\u2029]")
 
 
 def check_size(words: int, most: int | None) -> None:
-    """Refuse a request of more words than that."""
+    """Refuse a request with too many words."""
     if most is not None and words > most:
         problem = f"this is about {words:,} words, and a request may have {most:,}"
         raise ServeError(413, f"{problem}; send it in pieces")
@@ -112,7 +112,7 @@ def _one_each(name: str, given: Given[Value] | None, count: int) -> list[dict[in
 
 
 def _no_tree(heads: Mapping[int, int], words: int, *, multiroot: bool) -> str:
-    """Which heads no tree can have together; empty where one can."""
+    """Name the heads that no tree can have together; empty if a tree can have them."""
     roots = [word for word, head in heads.items() if head == 0]
     if len(roots) > 1 and not multiroot:
         return (
@@ -125,7 +125,7 @@ def _no_tree(heads: Mapping[int, int], words: int, *, multiroot: bool) -> str:
 
 
 def is_foreign(headers: Mapping[str, str]) -> bool:
-    """Whether a browser says that a page from elsewhere sends this; other clients say nothing."""
+    """Whether a browser sends this for a page of another site; other clients do not say."""
     site, origin = headers.get("sec-fetch-site"), headers.get("origin")
     if site is None and origin is not None:
         # The scheme is left out: a proxy may have changed it.
@@ -135,7 +135,7 @@ def is_foreign(headers: Mapping[str, str]) -> bool:
 
 
 def check_page(headers: Mapping[str, str], allowed: Collection[str]) -> dict[str, str]:
-    """The headers that let a page of an allowed origin read the answer; an error for others."""
+    """Headers that let a page of an allowed origin read the answer; raises for other pages."""
     origin = headers.get("origin", "")
     if "*" in allowed:
         return {"Access-Control-Allow-Origin": "*"}

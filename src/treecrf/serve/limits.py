@@ -7,7 +7,7 @@ __all__ = ["Limits"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Bounds on requests; what is over one of them is refused with a message that names it."""
+    """Bounds on requests; larger ones are refused with a message that names the bound."""
 
     body_bytes: int = 1 << 20
     """Of a request as it is sent, to `/process` excepted."""

@@ -46,7 +46,7 @@ class Metrics:
         self._sums[name, label] += value
 
     def text(self, queued_words: Mapping[str, int]) -> str:
-        """All of them, and how many words wait for each model just now."""
+        """All metrics, with the words that are waiting for each model, as text."""
         with self._lock:
             return "\n".join(self._lines(queued_words)) + "\n"
 

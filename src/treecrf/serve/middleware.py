@@ -25,7 +25,7 @@ _HEADERS = {
 
 
 class LimitedBody:
-    """Refuses bodies that are too long as soon as that is known, and clients that stop sending."""
+    """Refuse bodies that are too long, as early as possible, and clients that stop sending."""
 
     def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
         self.app = app
@@ -67,7 +67,7 @@ class LimitedBody:
 
 
 class SafeHeaders:
-    """Tells browsers what the pages of this service may do."""
+    """Add security headers for browsers."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -84,7 +84,7 @@ class SafeHeaders:
 
 
 class Counting:
-    """Counts requests by path and status, and times them."""
+    """Count requests by path and status, and time them."""
 
     def __init__(self, app: ASGIApp, *, metrics: Metrics, paths: frozenset[str]) -> None:
         self.app = app
@@ -110,7 +110,7 @@ class Counting:
 
 
 class KnownHosts:
-    """Answers to these names only: no page reaches it by a name that is made to point at it.
+    """Accept only these host names, as a protection against DNS rebinding.
 
     An address is no name, and with `addresses` every one is answered to.
     """

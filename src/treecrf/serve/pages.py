@@ -23,7 +23,7 @@ class PageFiles(StaticFiles):
     """Static files; mounted at `/`, they get whatever no route takes, by its method or at all."""
 
     async def get_response(self, path: str, scope: Scope) -> Response:
-        """The file; an error says by which methods there is something at its address."""
+        """Serve a file; errors name the methods that the path supports."""
         allowed = _methods(scope["app"].routes, scope)
         if not allowed and scope["method"] not in _OWN_METHODS:
             if not self.lookup_path(path)[0]:

@@ -1,4 +1,4 @@
-"""The models of a service by name: a name from a request is looked up here and nowhere else."""
+"""The models of a service by name; names in requests are looked up only here."""
 
 import re
 from collections.abc import Callable, Mapping

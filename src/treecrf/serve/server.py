@@ -1,4 +1,4 @@
-"""The process of a service: models loaded, an address listened on, an end without loss."""
+"""The process of a service: loading models, listening, graceful shutdown."""
 
 import contextlib
 import ipaddress
@@ -49,7 +49,7 @@ def run_server(
     allowed_hosts: Collection[str] = (),
     private: bool = False,
 ) -> None:
-    """Serve until SIGTERM, SIGHUP or Ctrl-C; what is in hand then is finished first.
+    """Serve until SIGTERM, SIGHUP or Ctrl-C, then finish the accepted requests.
 
     On the loopback it answers to names of the loopback and to `allowed_hosts`. On other addresses
     it answers to every name, unless it is `private`: then to addresses and to `allowed_hosts`.
@@ -82,7 +82,7 @@ def run_server(
 
 
 class _Server(uvicorn.Server):
-    """A server that says so when it serves: whoever reads that may end it at once."""
+    """Server that prints its address once it can be stopped by a signal."""
 
     said = ""
 
@@ -92,7 +92,7 @@ class _Server(uvicorn.Server):
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """Listen before anything is said, so that an address that is taken is a clean error."""
+    """Bind before anything is printed, so that an address in use is a one-line error."""
     if not host.strip():
         known = "an address such as 127.0.0.1, or 0.0.0.0 for every one of this machine"
         raise ParserError(f"--host is empty; give {known}")
@@ -116,7 +116,7 @@ def _is_loopback(address: str) -> bool:
 
 
 def _allow_connections() -> None:
-    """As many open connections as the system lets us have: idle ones must not use them up."""
+    """Raise the limit of open files: idle connections must not use it up."""
     try:
         import resource
     except ModuleNotFoundError:  # Windows, where there is no such limit

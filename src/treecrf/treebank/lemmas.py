@@ -54,7 +54,7 @@ def apply_rule(form: str, rule: str) -> str | None:
 
 
 def _longest_common(left: str, right: str) -> tuple[int, int, int]:
-    """Where the longest common part starts in both, and its size; the first of several."""
+    """Starts of the longest common part in both, and its size; the first of several."""
     if len(left) > _LONGEST or len(right) > _LONGEST:
         return (0, 0, len(left)) if left == right else (0, 0, 0)
     best = (0, 0, 0)

@@ -172,7 +172,7 @@ class _Tree:
         return candidates
 
     def _below(self, token: int, word: int) -> list[int]:
-        """Where the search for the head of a word goes on from a token."""
+        """Tokens below a token where the search for the head of a word goes on."""
         children = [child for child in self.children[token] if child != word]
         if self.encoding == "head":
             return children

@@ -1,4 +1,4 @@
-"""Where sentences go: one file, a folder with a file for each, or a cluster that writes them."""
+"""Output of commands: one file, a folder with a file for each input, or files of a cluster."""
 
 import glob
 import os
@@ -58,7 +58,7 @@ def write_files(
     write: Callable[[str, str], int],
     done: str,
 ) -> None:
-    """Write what becomes of each file: of one to a file, of several into a folder.
+    """Process each file; write the result of one to a file, of several into a folder.
 
     `write` goes from file to file, and counts sentences. In a folder, files that are there are
     replaced; a file that is wrong does not stop the others.

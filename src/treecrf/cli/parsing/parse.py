@@ -262,7 +262,7 @@ def _workers_take(file: str, options: "FileOptions", format: OutputFormat) -> bo
 
 
 def _useful_workers(file: str, parser: "Parser") -> int:
-    """As many as keep a GPU busy, where there is one and the file is worth starting them."""
+    """Number of workers that keep a GPU busy; 0 on a CPU, and for a small file."""
     if parser.device.type != "cuda" or not os.path.isfile(file):
         return 0
     return min(6, usable_cores() - 1) if os.path.getsize(file) > 4_000_000 else 0

@@ -1,4 +1,4 @@
-"""What the fused CUDA kernels share: how they are launched, a barrier between widths, safe sums.
+"""Shared parts of the fused CUDA kernels: launches, a barrier between widths, safe sums.
 
 A kernel does a whole pass in one launch. Each sentence gets one program or, when sentences are long
 and few, a team of them. At each span width the programs of a team share out the positions; a
@@ -58,7 +58,7 @@ def options(shape: WorkShape) -> dict[str, Any]:
 
 
 def backtrack_block(tokens: int) -> int:
-    """How many positions back-tracking looks at together."""
+    """Number of positions that back-tracking reads at once."""
     return min(max(triton.next_power_of_2(tokens), 32), 512)
 
 
@@ -88,7 +88,7 @@ def next_width(counter, rounds, team, WAIT: tl.constexpr):
 
 @triton.jit
 def read_counter(counter):
-    """What the counter holds now; whatever was written before it was raised is seen after this."""
+    """Read the counter with acquire order: writes before its increments are visible afterwards."""
     return tl.inline_asm_elementwise(
         "ld.acquire.gpu.global.s32 $0, [$1];",
         "=r,l",
@@ -143,14 +143,14 @@ def total(largest, extra, MAX: tl.constexpr):
 
 @triton.jit
 def store_sum(chart, area, cells, largest, extra, mask):
-    """Keep the two numbers of running sums, in a chart and in the next."""
+    """Store the two numbers of running sums, in a chart and in the next."""
     tl.store(chart + cells, largest, mask)
     tl.store(chart + area + cells, extra, mask)
 
 
 @triton.jit
 def load_sum(chart, area, cells, mask, CACHE: tl.constexpr):
-    """The two numbers that `store_sum` keeps."""
+    """Load the two numbers of `store_sum`."""
     largest = tl.load(chart + cells, mask, 0.0, cache_modifier=CACHE)
     extra = tl.load(chart + area + cells, mask, 0.0, cache_modifier=CACHE)
     return largest, extra

@@ -11,7 +11,7 @@ __all__ = ["LongTreeCRF"]
 
 
 class LongTreeCRF:
-    """What decoding asks of a `SiblingTreeCRF`; sibling scores are computed as they are needed.
+    """The methods of `SiblingTreeCRF` that decoding needs; sibling scores are computed on demand.
 
     `arcs [1, dependent, head]` are -inf where an arc is not allowed; `pairs` and `dependents` are
     what sibling scores are products of, see `Scorer.sibling_factors`.

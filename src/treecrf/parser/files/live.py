@@ -28,7 +28,7 @@ _PARAGRAPH = re.compile(r"\s*\S.*?\n[ \t\r]*\n", re.DOTALL)
 
 
 def more_of(source: File) -> More | None:
-    """What tells whether more is waiting; None of a file, which is read as a whole."""
+    """Make a function that tells whether more input is waiting; None for a regular file."""
     if source != "-" or sys.stdin is None:
         return None
     try:

@@ -44,7 +44,7 @@ __all__ = [
 
 
 class HasSegmenter(Protocol):
-    """What text is cut with: a parser, or its segmenter alone."""
+    """Object with a segmenter: a parser, or the segmenter alone."""
 
     @property
     def has_segmenter(self) -> bool: ...

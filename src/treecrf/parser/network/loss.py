@@ -1,4 +1,4 @@
-"""The distributions over trees that a model defines, and what training minimises."""
+"""The distributions over trees that a model defines, and the training loss."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""What reads a sentence: a BiLSTM over words and characters, or a pretrained transformer."""
+"""Encoders of sentences: a BiLSTM over words and characters, or a pretrained transformer."""
 
 import torch
 from torch import Tensor, nn
@@ -34,7 +34,7 @@ class WordReader(nn.Module):
         self.size = 2 * config.lstm_size
 
     def forward(self, batch: Batch) -> Tensor:
-        """What is read of each token, `[token, feature]`."""
+        """Encode the tokens of a batch, `[token, feature]`."""
         read = batch.words
         assert read is not None
         characters = self.characters(read.characters, read.character_sizes)
@@ -63,7 +63,7 @@ class PieceReader(nn.Module):
             self.size = 2 * config.lstm_size
 
     def forward(self, batch: Batch) -> Tensor:
-        """What is read of each token, `[token, feature]`."""
+        """Encode the tokens of a batch, `[token, feature]`."""
         read = batch.pieces
         assert read is not None
         tokens = mean_by_token(self._states(read), read.token, len(batch.sentence))

@@ -18,11 +18,11 @@ Roles = dict[str, Tensor]
 
 
 class Network(Protocol):
-    """What decoding asks of a `Scorer`, or of whatever computes the same scores."""
+    """Interface of `Scorer` that decoding needs; an ONNX graph has it too."""
 
     @property
     def sibling_scores(self) -> object | None:
-        """None where there are no scores of siblings."""
+        """None if the network has no sibling scores."""
 
     def __call__(self, batch: Batch, /) -> Roles: ...
     def arcs(self, roles: Roles, batch: Batch) -> Tensor: ...
@@ -46,7 +46,7 @@ def role_sizes(config: Config) -> dict[str, int]:
 
 
 class Scorer(nn.Module):
-    """Reads sentences and scores what trees are made of."""
+    """Network that encodes sentences and scores arcs, siblings, relations and columns."""
 
     def __init__(
         self,
@@ -96,7 +96,7 @@ class Scorer(nn.Module):
         return scores
 
     def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]:
-        """What sibling scores are products of, in n² rather than n³ of memory.
+        """Factors of sibling scores, in n² rather than n³ of memory.
 
         They are `[batch, head, sibling, feature]` and `[batch, dependent, feature]`.
         """
@@ -111,7 +111,7 @@ class Scorer(nn.Module):
         return self.relations_at(roles, place)
 
     def relations_at(self, roles: Roles, places: Tensor) -> Tensor:
-        """The same where it is known which packed token `[token]` the head of each is."""
+        """Relation scores, given the packed token that is the head of each, `places [token]`."""
         scores: Tensor = self.label_scores(
             roles["relation_dependent"], roles["relation_head"].index_select(0, places)
         )

@@ -42,7 +42,7 @@ class Annotations:
     """The records of a file by the number of the sentence, in the order they were begun in."""
 
     def __init__(self, path: str | Path) -> None:
-        """Go on with a file, or begin one; no other process may have it meanwhile."""
+        """Open or create a file of annotations, and lock it."""
         self.path = Path(os.path.realpath(path))
         self._records: dict[int, Record] = {}
         self._texts: dict[int, str] = {}
@@ -101,13 +101,13 @@ class Annotations:
         return self._records.get(number, OPEN)
 
     def counts(self) -> dict[str, int]:
-        """How many sentences are done and skipped, and how many heads are confirmed."""
+        """Numbers of sentences done and skipped, and of confirmed heads."""
         states = [record.state for record in self._records.values()]
         heads = sum(len(record.heads) for record in self._records.values())
         return {"done": states.count("done"), "skipped": states.count("skipped"), "heads": heads}
 
     def put(self, number: int, sentence: Sentence, record: Record) -> None:
-        """Take a record for a sentence of the corpus; when this returns it is on disk."""
+        """Set the record of a sentence of the corpus, and write it to disk."""
         text = _partial(number, sentence, record).to_conllu()
         texts = {**self._texts, number: text}
         with open_target(self.path) as write:

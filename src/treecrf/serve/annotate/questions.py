@@ -1,4 +1,4 @@
-"""Which sentences to ask a person about, in which order, and which of their words."""
+"""Questions to an annotator: the sentences, their order, and the words."""
 
 import math
 from array import array
@@ -38,7 +38,7 @@ class Asking:
         return sorted(sorted(range(1, len(probs) + 1), key=lambda word: probs[word - 1])[:count])
 
     def sureness(self, heads: Sequence[float], relations: Sequence[float]) -> list[float]:
-        """How sure a parser is of each word, given how sure it is of its head and its relation."""
+        """Confidence in each word: that of its head or relation, or the smaller one for `both`."""
         if self.about == "both":
             return list(map(min, heads, relations))
         return list(heads if self.about == "heads" else relations)
@@ -80,7 +80,7 @@ class Queue:
 def collect(
     sentences: Iterable[Sentence], corpus: SentenceStore, annotations: Annotations
 ) -> Iterator[Sentence]:
-    """The sentences, as they are put into the corpus and found to be those of the annotations."""
+    """Yield the sentences; add each to the corpus and check it against the annotations."""
     for sentence in sentences:
         annotations.check(corpus.add(sentence), sentence)
         yield sentence
@@ -96,7 +96,7 @@ def make_queue(
     asking: Asking,
     longest: int,
 ) -> Queue:
-    """The queue of a corpus: sentences that were begun, then those that teach most."""
+    """Make the queue of a corpus: sentences that were begun, then the most informative ones."""
     numbers, scores = array("q"), array("d")
     too_long = sure = 0
     for window in windows(enumerate(sentences, 1), size=lambda pair: len(pair[1])):

@@ -40,7 +40,7 @@ _REFUSALS: dict[int | str, dict[str, Any]] = {
 
 
 def _without_blanks(labels: dict[int, str]) -> dict[int, str]:
-    """Without `_`, which is no relation in a file: a model that knows none gives it to all."""
+    """Remove `_`, which is no relation: a model that knows none gives it to all words."""
     return {word: label for word, label in labels.items() if label != "_"}
 
 
@@ -108,7 +108,7 @@ class Annotating:
     def save(
         self, number: int, sentence: Sentence, record: Record, *, version: str, known: list[str]
     ) -> None:
-        """Put a decision on disk, unless it was made without knowing what is there."""
+        """Save a decision, unless it was made without knowing what is in the file."""
         with self.lock:
             # The same may come twice, if an answer is lost.
             if self.decided(number)[1][0] not in (version, *known):
@@ -121,7 +121,7 @@ class Annotating:
             self.saved[number] = version
 
     def progress(self, place: int) -> dict[str, Any]:
-        """How far it is, and which sentence comes after this place."""
+        """Progress of the annotation, and the next sentence after this place."""
         total = len(self.queue.numbers)
         after = [*range(place + 1, total + 1), *range(1, min(place, total) + 1)]
         numbers, records = self.queue.numbers, self.annotations
@@ -130,14 +130,14 @@ class Annotating:
 
 
 def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
-    """The page at `/`, and what it works with."""
+    """Routes of the annotation page at `/` and of its data."""
     routes = APIRouter(tags=["annotation"])
     Place = Annotated[int, Path(ge=1, description="In the queue; 1 is the first.")]  # noqa: N806
 
     async def parse(
         connection: Request, sentence: Sentence, record: Record, *, topk: int = 0
     ) -> Any:
-        """A sentence as `/api/parse` gives it, under what is confirmed."""
+        """Parse a sentence as `/api/parse` does, with its confirmed arcs as constraints."""
         registry: Registry = connection.app.state.registry
         batcher = registry.find(None)
         job = parse_job(

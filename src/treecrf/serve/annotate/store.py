@@ -31,7 +31,7 @@ class SentenceStore:
         return len(self._ends) - 1
 
     def add(self, sentence: Sentence) -> int:
-        """Keep a sentence; its number."""
+        """Add a sentence; return its number."""
         data = sentence.to_conllu().encode()
         with self._lock:
             self._file.seek(self._ends[-1])

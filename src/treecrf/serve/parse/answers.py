@@ -100,7 +100,7 @@ def _likely_relations(analysis: Analysis, count: int) -> list[list[dict[str, Any
 def _likely(
     probs: npt.NDArray[np.float64], count: int, key: str, names: Sequence[object]
 ) -> list[list[dict[str, Any]]]:
-    """The most probable of `[word, name]`, best first; those that round to nothing are left out."""
+    """The most probable of `[word, name]`, best first, without those that round to 0."""
     probs = np.round(probs, _DIGITS)
     order = np.argsort(-probs, axis=1, kind="stable")[:, :count]
     chosen = np.take_along_axis(probs, order, axis=1)

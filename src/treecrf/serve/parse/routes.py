@@ -68,14 +68,14 @@ def _sentences(results: Sequence[str]) -> str:
 
 
 def _documents(counts: Sequence[int], results: Sequence[str]) -> str:
-    """The results by text, of which each has so many."""
+    """Group results by text, given their number in each."""
     rest = iter(results)
     texts = (f"{{{_sentences(list(islice(rest, count)))}}}" for count in counts)
     return f'"documents": [{", ".join(texts)}]'
 
 
 def _job(request: ParseRequest, batcher: Batcher, limits: Limits, counts: list[int]) -> Job:
-    """The job of a request, whose size is checked before anything is made of it.
+    """Make the job of a request after checking its size.
 
     It adds the number of sentences of each text to `counts`.
     """
@@ -108,7 +108,7 @@ def parse_job(
     render: Callable[[Task, Analysis], str],
     counts: list[int] | None = None,
 ) -> Job:
-    """The job that parses under constraints; `topk` is 0 where no list of trees is wanted.
+    """Make a job that parses under constraints; `topk` is 0 for no list of trees.
 
     `counts`, if given, gets the number of sentences of each text.
     """
@@ -135,7 +135,7 @@ def parse_job(
 async def answer_json(
     batcher: Batcher, job: Job, connection: Request, *, write: Callable[[Sequence[str]], str]
 ) -> Response:
-    """Do a job; an object with the name of the model and what is written of the results in JSON."""
+    """Run a job; return JSON with the name of the model and the results."""
 
     async def gone() -> None:
         """Return when the client, whose request has been read, has gone."""

@@ -30,7 +30,7 @@ class Engine:
         self.relations = TreeNamer(parser.vocabulary, parser.config).distinct
 
     def cost(self, task: Task) -> int:
-        """How long a task takes: as long as so many words of short sentences."""
+        """Cost of a task, in words of short sentences."""
         return self.cost_of(len(task.sentence), counted=task.words, topk=task.topk)
 
     def cost_of(self, words: int, *, counted: int = 0, topk: int = 0) -> int:

@@ -23,12 +23,12 @@ _CHARACTERS_A_LONG_WORD = 8
 
 
 def estimated_words(text: str) -> int:
-    """How many words a text is taken for until it is cut."""
+    """Estimated words of a text before it is segmented."""
     return 1 + len(text) // _CHARACTERS_A_WORD
 
 
 def counted_words(sentence: Sentence) -> int:
-    """How many words a sentence counts for: as many as it has, more where they are long."""
+    """Words of a sentence for limits and costs; long words count for more than one."""
     return max(len(sentence), sum(map(len, sentence.forms)) // _CHARACTERS_A_LONG_WORD)
 
 
@@ -89,18 +89,18 @@ class Job:
         self._more: Iterator[Task | None] = iter(())
 
     def wait(self) -> "asyncio.Future[list[str]]":
-        """Have the running loop wait for what becomes of the job."""
+        """Create the future of the job in the running event loop."""
         self.loop = asyncio.get_running_loop()
         self.future: asyncio.Future[list[str]] = self.loop.create_future()
         return self.future
 
     def begin(self, cut: Pieces) -> None:
-        """Take the sentences of each text, which may turn out to be impossible."""
+        """Set the sentences of each text; raises if they cannot be parsed."""
         self.has_begun = True
         self._more = iter(self.plan(cut if self.texts else [self.sentences]))
 
     def fill(self, room: float, cost: Callable[[Task], int]) -> None:
-        """Make the next tasks, until they cost so much, a step is done or there are no more."""
+        """Make the next tasks, up to a cost, the end of a step or the end of the job."""
         room -= sum(map(cost, self.tasks))
         while room > 0 and not self.is_cut:
             task = next(self._more, _END)
@@ -113,7 +113,7 @@ class Job:
                 return
 
     def resolve(self, error: Exception | None = None) -> None:
-        """Tell the request that waits, in its own thread, what there is."""
+        """Set the result of the future, in the thread of its event loop."""
 
         def tell() -> None:
             if not self.future.done():  # else the client has gone

@@ -1,4 +1,4 @@
-"""Who comes next: each request is due after some work, the smaller the sooner."""
+"""Order of waiting requests: small ones are due after less work than large ones."""
 
 from bisect import insort
 from collections.abc import Callable, Sequence
@@ -38,7 +38,7 @@ class WaitingJobs:
         self._insert(job)
 
     def put_back(self, jobs: Sequence[Job]) -> None:
-        """Jobs that are not done yet: what is left of large ones lets others by."""
+        """Put unfinished jobs back; the rest of a large job is due later than small jobs."""
         for job in jobs:
             if job.cost > self._batch:
                 room = self._batch
@@ -54,12 +54,12 @@ class WaitingJobs:
         insort(self._jobs, job, key=lambda other: other.due)
 
     def discard(self, job: Job) -> None:
-        """Take a job out, if it is here."""
+        """Remove a job, if it is waiting."""
         if job in self._jobs:
             self._jobs.remove(job)
 
     def count(self, cost: int) -> None:
-        """So much work has been done at once."""
+        """Count work that has been done in one batch."""
         self._done += cost
         self._owed = cost if cost > self._batch else max(0, self._owed - cost)
 

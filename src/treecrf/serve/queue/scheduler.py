@@ -80,14 +80,14 @@ class Batcher:
             return sum(job.words for job in self._in_hand)
 
     def start(self) -> None:
-        """Begin to work; before that, requests only wait."""
+        """Start the thread; until then, requests wait."""
         self._closing = False
         name = f"treecrf-serve-{self.name}"
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Take no more requests, finish those that are here, and end."""
+        """Refuse new requests, finish the waiting ones, and stop the thread."""
         with self._changed:
             self._closing = True
             self._changed.notify_all()
@@ -95,7 +95,7 @@ class Batcher:
             self._thread.join()
 
     async def submit(self, job: Job, gone: Callable[[], Coroutine[Any, Any, None]]) -> list[str]:
-        """The results of a job; `gone` returns when nobody waits for them any more."""
+        """Run a job and return its results; `gone` returns when the client has disconnected."""
         future = job.wait()
         with self._changed:
             if self._closing:
@@ -121,7 +121,7 @@ class Batcher:
         return words > _LARGE * self.queue_words
 
     def _check_room(self, job: Job, words: int) -> None:
-        """Give a job of so many words its room in the queue, or refuse it where there is none."""
+        """Reserve room in the queue for the words of a job, or refuse it."""
         room, most = words, self.queue_words
         if self._is_large(words):
             room, most = max(1, round(_PART * most)), round(_LARGE * most)
@@ -141,7 +141,7 @@ class Batcher:
         return ServeError(503, problem, retry_after=wait)
 
     def _cancel(self, job: Job) -> None:
-        """Drop a job; what a batch has of it by now is parsed for nobody."""
+        """Drop a job; the part of it in the current batch is parsed in vain."""
         with self._changed:
             job.future.cancel()
             self._waiting.discard(job)
@@ -149,7 +149,7 @@ class Batcher:
             job.is_over = True
 
     def _finish(self, job: Job, error: Exception | None = None) -> None:
-        """Tell the request what there is; by then there is room for the next one."""
+        """Release the room of a job, then resolve its request."""
         with self._changed:
             was_over, job.is_over = job.is_over, True
             self._in_hand.discard(job)
@@ -157,7 +157,7 @@ class Batcher:
             job.resolve(error)
 
     def estimated_cost(self, job: Job) -> int:
-        """The cost of a job, its text taken for usual sentences; not for the thread of the loop."""
+        """Estimated cost of a job, its text of usual sentences; slow, so not for the event loop."""
         text = math.ceil(sum(map(estimated_words, job.texts)) / _USUAL_LENGTH)
         cost = text * self.engine.cost_of(_USUAL_LENGTH, topk=job.topk)
         for sentence in job.sentences:
@@ -180,7 +180,7 @@ class Batcher:
             self._work_on(jobs)
 
     def _work_on(self, jobs: list[Job]) -> None:
-        """Parse what fits in a batch, and tell those that are done."""
+        """Parse one batch, and resolve the jobs that are done."""
         started = time.perf_counter()
         self._begin([job for job in jobs if not (job.has_begun or job.is_over)])
         for job in (job for job in jobs if not job.is_over):
@@ -217,7 +217,7 @@ class Batcher:
                 self._speeds.append(cost / seconds)
 
     def _begin(self, jobs: list[Job]) -> None:
-        """Cut the texts of new jobs, in one go but for large ones, and plan what to do."""
+        """Segment the texts of new jobs, all at once except large ones, and plan their tasks."""
         short = [job for job in jobs if not self._is_large(job.words)]
         texts = {job: job.texts for job in short}
         pieces: dict[Job, Pieces] = dict(self._do_together(self.engine.segment, texts))
@@ -233,7 +233,7 @@ class Batcher:
                         job.cost = sum(map(self.engine.cost, job.tasks))
 
     def _share_out(self, jobs: list[Job]) -> dict[Job, list[Task]]:
-        """The next tasks of the jobs, of as many as fit; one that never would comes alone."""
+        """The next tasks that fit into a batch; a task that is too large comes alone."""
         left = self._batch_words
         taken: dict[Job, list[Task]] = {}
         for job in jobs:
@@ -247,7 +247,7 @@ class Batcher:
         work: Callable[[Sequence[Item]], Sequence[Result]],
         parts: Mapping[Job, Sequence[Item]],
     ) -> dict[Job, list[Result]]:
-        """The results of each job, computed at once; a job whose part is impossible fails alone."""
+        """Results of each job, computed together; a job that cannot be parsed fails alone."""
         if len(parts) > 1:
             with suppress(Exception):
                 results = iter(work([item for part in parts.values() for item in part]))
@@ -260,7 +260,7 @@ class Batcher:
 
     @contextmanager
     def _failing(self, job: Job) -> Iterator[None]:
-        """An error in the `with` block ends this job alone."""
+        """Make an error in the `with` block end this job alone."""
         try:
             yield
         except (TreebankError, ParserError, SegmentError) as error:

@@ -101,7 +101,7 @@ def _starts_paragraph(sentence: Sentence) -> bool:
 
 
 def _version_1(sentence: Sentence) -> Sentence:
-    """A sentence without what version 1 of CoNLL-U does not know: empty nodes, spaces in words."""
+    """Convert to version 1 of CoNLL-U: no empty nodes, no spaces in words."""
     sentence = sentence.copy()
     sentence.empty_nodes.clear()
     for token in sentence.tokens:
@@ -134,7 +134,7 @@ def _composed_line(line: str) -> str:
 
 @cache
 def _marks() -> re.Pattern[str]:
-    """Runs of characters that normalising puts in order."""
+    """Runs of combining marks, which normalisation reorders."""
     characters = map(chr, range(_FIRST_MARK, _LAST_MARK + 1))
     marks = [c for c in characters if unicodedata.combining(unicodedata.normalize("NFD", c)[0])]
     return re.compile(f"[{''.join(marks)}]+")

@@ -21,7 +21,7 @@ logging.getLogger("python_multipart").setLevel(logging.CRITICAL)
 
 
 async def read_parameters(request: Request) -> dict[str, str]:
-    """Those of the address and, before them, those of the body."""
+    """Read the parameters of the body and of the query; the body takes precedence."""
     query = request.url.query
     body = await request.body()  # of whatever method: one that is too long is refused here
     return await run_in_threadpool(_read, request, query, body)
@@ -53,7 +53,7 @@ def _decoded_pairs(text: str, what: str) -> dict[str, str]:
 
 
 def _multipart(kind: str, body: bytes) -> dict[str, str]:
-    """The parts of a form, in time that grows with its length alone."""
+    """Parse a multipart form in linear time."""
     parts: list[tuple[bytes, bytes]] = []
 
     def add(part: Field | File) -> None:

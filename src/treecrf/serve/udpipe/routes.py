@@ -78,7 +78,7 @@ class Processed(BaseModel):
 def udpipe_routes(
     registry: Registry, limits: Limits, *, allowed_origins: Collection[str] = ()
 ) -> APIRouter:
-    """The routes, for these models; pages of these origins may use them, `*` being all."""
+    """Routes for these models; pages of these origins may use them, `*` for all."""
     routes = APIRouter(tags=["UDPipe"])
 
     async def answer(request: Request, work: Callable[[], Awaitable[Response]]) -> Response:

@@ -132,7 +132,7 @@ def evaluate(
 
 
 def needs_whole_trees(open_words: int) -> str:
-    """Why a partial reference has no SIB."""
+    """Explain why a partial reference has no SIB."""
     words = "a word" if open_words == 1 else f"{open_words} words"
     return f"adjacent siblings need whole trees, and the reference has {words} without a head"
 
