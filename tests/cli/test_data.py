@@ -253,3 +253,19 @@ def test_a_reader_that_has_seen_enough_is_no_error(tmp_path: Path) -> None:
     with process.stderr:
         assert process.stderr.read() == b""
     process.wait()
+
+
+def test_the_text_of_a_treebank(tmp_path: Path) -> None:
+    row = "\t_\t_\t_\t_\t_\t_\t_\t"
+    path, text = tmp_path / "a.conllu", tmp_path / "a.txt"
+    path.write_text(
+        f"# newdoc\n1\tHi{row}SpaceAfter=No\n2\t!{row}_\n\n"
+        f"1-2\tdu{row}_\n1\tde{row}_\n2\tle{row}_\n\n"
+        f"# newpar\n1\tBye{row}_\n\n",
+        encoding="utf-8",
+    )
+    assert treecrf("convert", path, "--to", "text").stdout == "Hi! du\n\nBye\n"
+    treecrf("convert", path, "-o", text)
+    assert text.read_text(encoding="utf-8") == "Hi! du\n\nBye\n"
+    treecrf("convert", path, "-o", tmp_path / "a.conllx")
+    assert "-" not in (tmp_path / "a.conllx").read_text(encoding="utf-8")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from tests.cli.running import problem, treecrf
+from tests.cli.running import misuse, problem, treecrf
 from treecrf.cli.app import app
 
 
@@ -25,7 +25,11 @@ def test_the_scores_are_those_of_the_parsed_file(
     treecrf("parse", dev, "--model", model, *options, "-o", parsed)
     evaluation = figures_of("evaluate", dev, "--model", model, *options)
     assert evaluation.pop("words_per_second") > evaluation.pop("sentences_per_second") > 0
+    columns = {name: evaluation.pop(name)["f1"] for name in ("UPOS", "XPOS", "UFeats", "Lemmas")}
     assert evaluation == figures_of("score", dev, parsed)
+    expected = figures_of("score", "--conll18", dev, parsed)
+    assert columns == {name: pytest.approx(expected[name]["f1"]) for name in columns}
+    assert min(columns.values()) > 0.5
     assert 0.5 < evaluation["LAS"]["f1"] < evaluation["UAS"]["f1"] < 1
 
 
@@ -58,9 +62,50 @@ def test_a_table_and_the_speed(model: Path, treebank: Path, tmp_path: Path) -> N
     options = ("--punct", "unicode", "--by", "length")
     table = treecrf("evaluate", dev, "--model", model, "--device", "cpu", *options).stdout
     expected = treecrf("score", dev, parsed, *options).stdout
-    assert table.startswith(expected)
-    last = table.removeprefix(expected).split()
+    lines = table.splitlines()
+    named = [line.split()[0] for line in lines if line.strip()]
+    assert named[8:12] == ["UPOS", "XPOS", "UFeats", "Lemmas"]
+    assert [line for line in expected.splitlines() if line not in lines] == []
+    last = lines[-1].split()
     assert " ".join(last[1:2] + last[3:]) == "sentences words) a second on cpu"
+
+
+def test_raw_text_is_scored_as_conll18_does(
+    full_model: Path, treebank: Path, tmp_path: Path
+) -> None:
+    dev, text, parsed = treebank / "dev.conllu", tmp_path / "dev.txt", tmp_path / "parsed.conllu"
+    treecrf("data", "convert", dev, "-o", text)
+    treecrf("parse", text, "-m", full_model, "-o", parsed)
+    evaluation = figures_of("evaluate", dev, "--raw", "-m", full_model)
+    assert evaluation.pop("words_per_second") > evaluation.pop("sentences_per_second") > 0
+    assert evaluation == figures_of("score", "--conll18", dev, parsed)
+    assert 0.5 < evaluation["BLEX"]["f1"] < evaluation["Words"]["f1"] <= 1
+    table = treecrf("evaluate", dev, "--raw", "-m", full_model).stdout
+    assert [line.split()[0] for line in table.splitlines()[3:16]] == list(evaluation)
+    told = misuse("evaluate", dev, "--raw", "-m", full_model, "--by", "length")
+    assert told == "--raw has the rules of CoNLL 2018: no --punct, --subtypes or --by"
+
+
+def test_an_old_model_says_what_it_does_not_predict(
+    model: Path, treebank: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "model"
+    train = ("--train", treebank / "dev.conllu", "--dev", treebank / "dev.conllu")
+    options = ("--config", "tiny", "--set", "epochs=1", "--set", "predict=none")
+    treecrf("train", *train, *options, "--out", folder)
+    table = treecrf("evaluate", treebank / "dev.conllu", "-m", folder).stdout
+    assert "this model predicts no UPOS, XPOS, FEATS or LEMMA\n" in table
+    assert "predicts no" not in treecrf("evaluate", treebank / "dev.conllu", "-m", model).stdout
+    config = folder / "config.toml"
+    lines = config.read_text().splitlines(keepends=True)
+    config.write_text("".join(line for line in lines if not line.startswith("predict =")))
+    command = ["parse", "--text", "a dog", "--input", "tokens", "-m", str(folder)]
+    run = CliRunner().invoke(app, command)
+    assert run.exit_code == 0
+    assert run.stderr == (
+        "note: this model was trained by an older treecrf: it predicts no UPOS, XPOS, FEATS or "
+        "LEMMA; training it again adds them\n"
+    )
 
 
 def test_gold_trees_may_be_partial(model: Path, treebank: Path, tmp_path: Path) -> None:

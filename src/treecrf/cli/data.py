@@ -1,5 +1,6 @@
 """`treecrf data`: look at treebanks, check them, change them and make them up."""
 
+import os
 from collections.abc import Iterable, Iterator
 from itertools import chain, dropwhile, islice
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -19,6 +20,11 @@ __all__ = ["app"]
 app = typer.Typer(help="Look at treebanks, check them and change them.", no_args_is_help=True)
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A treebank; - is standard input.")]
+_NAMED: dict[str, Literal["conllx", "conll09", "text"]] = {
+    ".conllx": "conllx",
+    ".conll09": "conll09",
+    ".txt": "text",
+}
 Encoding = Annotated[
     Literal["head", "path", "head+path"],
     typer.Option(help="What relations say about lifted arcs (Nivre and Nilsson, 2005)."),
@@ -110,16 +116,35 @@ def validate(
 def convert(
     file: File,
     to: Annotated[
-        Literal["conllu", "conllx", "conll09"], typer.Option(help="The format to write.")
-    ] = "conllu",
+        Literal["conllu", "conllx", "conll09", "text"] | None,
+        typer.Option(
+            help="The format to write.",
+            show_default="by the name of --output: .conllx, .conll09, .txt; else conllu",
+        ),
+    ] = None,
     columns: Columns = "gold",
     output: Output = "-",
 ) -> None:
-    """Read CoNLL-U, CoNLL-X or CoNLL-09, plain or packed, and write one of them.
+    """Read CoNLL-U, CoNLL-X or CoNLL-09, plain or packed, and write one of them, or the text.
 
     The older two formats have words only: comments, multiword tokens and empty nodes stay behind.
+    Text has a blank line between paragraphs and documents.
     """
-    write_trees(treebank.read_conllu(file, columns=columns), output, format=to)
+    sentences = treebank.read_conllu(file, columns=columns)
+    if to is None:
+        to = _NAMED.get(os.path.splitext(output.removesuffix(".gz"))[1], "conllu")
+    if to != "text":
+        write_trees(sentences, output, format=to)
+        return
+    from treecrf.segment.training.raw_text import treebank_text
+    from treecrf.treebank.files.streams import open_target
+
+    with open_target(output) as write:
+        last = ""
+        for piece in treebank_text(track(sentences, "sentences")):
+            write(last)
+            last = piece
+        write(last.rstrip(" ") + "\n" * (not last.endswith("\n")))
 
 
 @app.command()

@@ -1,14 +1,28 @@
 """`treecrf evaluate`: parse a treebank and score the trees against its own."""
 
 import time
-from typing import Annotated
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from treecrf import treebank
 from treecrf.cli.console import print_json, say, track
-from treecrf.cli.options import By, Decoder, Device, Json, Model, Punct, Subtypes
-from treecrf.cli.score import print_evaluation
+from treecrf.cli.options import (
+    By,
+    Decoder,
+    Device,
+    Json,
+    Model,
+    Punct,
+    Subtypes,
+    load_parser,
+    unpredicted,
+)
+from treecrf.cli.score import print_conll18, print_evaluation
+
+if TYPE_CHECKING:
+    from treecrf.treebank import Sentence
 
 __all__ = ["evaluate"]
 
@@ -24,11 +38,24 @@ def evaluate(
     punct: Punct = "keep",
     subtypes: Subtypes = "keep",
     by: By = None,
+    raw: Annotated[
+        bool,
+        typer.Option(
+            "--raw",
+            help="Parse the text of the treebank instead of its words, and score everything from "
+            "sentences to lemmas as the CoNLL 2018 shared task does.",
+        ),
+    ] = False,
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Parse a treebank and score the trees against the gold trees in it."""
-    from treecrf.parser import load
+    """Parse a treebank and score the trees, and the columns that the model predicts."""
+    if raw and (punct, subtypes, by) != ("keep", "keep", None):
+        raise typer.BadParameter(
+            "--raw has the rules of CoNLL 2018: no --punct, --subtypes or --by"
+        )
+    from treecrf.segment.training.raw_text import treebank_text
+    from treecrf.treebank.metrics.attachment import scores_to_dict
 
     sentences = list(treebank.read_conllu(file))
     if not sentences:
@@ -36,19 +63,37 @@ def evaluate(
     if not any(head >= 0 for sentence in sentences for head in sentence.heads):
         problem = "no word has a head, so there is nothing to score"
         raise treebank.TreebankError(problem, source=file)
-    parser = load(model, device=device)
-    # What is compiled or loaded at first is no part of the speed.
-    list(parser.parse_stream(sentences[:_WARM_UP], decoder=decoder, probs=False))
+    parser = load_parser(model, device=device)
+    text = list(treebank_text(sentences)) if raw else []
+
+    def parse(share: slice) -> "Iterator[Sentence]":
+        if raw:
+            return parser.parse_text(text[share], decoder=decoder, probs=False)
+        return parser.parse_stream(sentences[share], decoder=decoder, probs=False)
+
+    list(parse(slice(_WARM_UP)))  # what is compiled or loaded at first is no part of the speed
     started = time.perf_counter()
-    stream = parser.parse_stream(sentences, decoder=decoder, probs=False)
-    parsed = list(track(stream, "sentences", total=len(sentences)))
+    total = None if raw else len(sentences)
+    parsed = list(track(parse(slice(None)), "sentences", total=total))
     seconds = time.perf_counter() - started
-    evaluation = treebank.evaluate(sentences, parsed, punct=punct, subtypes=subtypes)
-    words = sum(map(len, sentences))
-    speed = {"sentences_per_second": len(sentences) / seconds, "words_per_second": words / seconds}
-    if json:
-        print_json(evaluation.to_dict(by=by) | speed)
-        return
-    print_evaluation(evaluation, punct=punct, by=by)
+    words = sum(map(len, parsed))
+    speed = {"sentences_per_second": len(parsed) / seconds, "words_per_second": words / seconds}
+    predicted = parser.config.predict
+    if raw:
+        scores = treebank.evaluate_conll18(sentences, parsed)
+        if json:
+            print_json(scores_to_dict(scores) | speed)
+            return
+        print_conll18(scores)
+    else:
+        evaluation = treebank.evaluate(
+            sentences, parsed, punct=punct, subtypes=subtypes, columns=predicted
+        )
+        if json:
+            print_json(evaluation.to_dict(by=by) | speed)
+            return
+        print_evaluation(evaluation, punct=punct, by=by)
+    if missing := unpredicted(parser):
+        say(f"this model predicts no {missing}")
     sentences_each, words_each = (f"{figure:,.0f}" for figure in speed.values())
     say(f"{sentences_each} sentences ({words_each} words) a second on {parser.device}")

@@ -1,15 +1,18 @@
 """Options that several commands have, and what follows from them: a parser, a format of trees."""
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from io import StringIO
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, get_args
 
 import typer
 
 from treecrf import treebank
-from treecrf.cli.console import print_tree, track
+from treecrf.cli.console import print_tree, say, track
+from treecrf.parser.choices import Column
 from treecrf.parser.choices import Decoder as DecoderName
 from treecrf.parser.choices import Precision as PrecisionName
 from treecrf.treebank.metrics.scores import By as ByName
@@ -41,6 +44,7 @@ __all__ = [
     "default_format",
     "load_parser",
     "refuse",
+    "unpredicted",
     "write_trees",
 ]
 
@@ -137,12 +141,28 @@ def load_parser(
     if runtime == "torch":
         refuse((onnx is not None, "--onnx names a graph for --runtime onnx"))
         from treecrf.parser import load
+        from treecrf.parser.bundled import model_folder
 
-        return load(model, device=device, precision=precision)
+        parser = load(model, device=device, precision=precision)
+        if model is not None and _is_old(model_folder(model)):
+            note = f"it predicts no {unpredicted(parser)}; training it again adds them"
+            say(f"note: this model was trained by an older treecrf: {note}", err=True)
+        return parser
     refuse((precision is not None, "--runtime onnx takes no --precision: a graph has its own"))
     from treecrf.integrations.onnx.runtime import load_onnx
 
     return load_onnx(model, graph=onnx, device=device)
+
+
+def unpredicted(parser: "Parser") -> str:
+    """The columns that a model does not predict, for messages; empty where there are none."""
+    names = [name.upper() for name in get_args(Column) if name not in parser.config.predict]
+    return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _is_old(folder: Path) -> bool:
+    """Whether a model was trained before there were settings for the columns that it predicts."""
+    return not re.search("^predict = ", (folder / "config.toml").read_text(), re.MULTILINE)
 
 
 _NAMED: dict[str, OutputFormat] = {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from treecrf.treebank.metrics.attachment import Evaluation
     from treecrf.treebank.metrics.scores import Score
 
-__all__ = ["check_one_stdin", "percent", "print_evaluation", "score"]
+__all__ = ["check_one_stdin", "percent", "print_conll18", "print_evaluation", "score"]
 
 NAMES = ("metric", "precision", "recall", "F1")
 # What a breakdown shows of each group: columns, the metric that is in each, and which figure of it.
@@ -76,7 +76,7 @@ def score(
     if conll18:
         if (punct, subtypes, by, columns) != ("keep", "keep", None, "gold"):
             raise typer.BadParameter("--conll18 has its own rules; give it no option but --json")
-        _print_conll18(gold, system, json=json)
+        _score_conll18(gold, system, json=json)
         return
 
     answers = treebank.read_conllu(system, columns=columns)
@@ -131,7 +131,7 @@ def _figures(scores: "dict[str, Score]", by: ByName) -> Iterator[str]:
             yield f"{value:,}" if isinstance(value, int) else percent(value)
 
 
-def _print_conll18(gold: str, system: str, *, json: bool) -> None:
+def _score_conll18(gold: str, system: str, *, json: bool) -> None:
     from treecrf.treebank.metrics.attachment import scores_to_dict
 
     scores = treebank.evaluate_conll18(gold, system)
@@ -139,7 +139,12 @@ def _print_conll18(gold: str, system: str, *, json: bool) -> None:
         raise treebank.TreebankError("there are no sentences to score")
     if json:
         print_json(scores_to_dict(scores))
-        return
+    else:
+        print_conll18(scores)
+
+
+def print_conll18(scores: "dict[str, Score]") -> None:
+    """A table of the metrics of CoNLL 2018."""
     accuracies = [item.aligned_accuracy for item in scores.values()]
     aligned = ["" if accuracy is None else percent(accuracy) for accuracy in accuracies]
     rows = [[*_row(*item), cell] for item, cell in zip(scores.items(), aligned, strict=True)]

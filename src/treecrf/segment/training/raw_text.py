@@ -1,6 +1,6 @@
 """Training text: characters of a treebank, where tokens and sentences end, and windows of it."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, islice
 
@@ -25,7 +25,15 @@ from treecrf.segment.spaces import space_after, space_before
 from treecrf.treebank import Multiword, Sentence, Token
 from treecrf.treebank.tokens import surfaces
 
-__all__ = ["cut_runs", "draw_windows", "find_joins", "multiwords_of", "raw_sentences", "raw_text"]
+__all__ = [
+    "cut_runs",
+    "draw_windows",
+    "find_joins",
+    "multiwords_of",
+    "raw_sentences",
+    "raw_text",
+    "treebank_text",
+]
 
 Labels = npt.NDArray[np.uint8]
 
@@ -107,12 +115,21 @@ def _has_comment(sentence: Sentence, key: str) -> bool:
 
 def raw_text(sentences: Sequence[RawSentence]) -> str:
     """The text of sentences, with a blank line between paragraphs and between documents."""
-    pieces: list[str] = []
+    return "".join(_pieces(sentences))
+
+
+def treebank_text(sentences: Iterable[Sentence]) -> Iterator[str]:
+    """The text of a treebank in pieces, as `raw_text` has it."""
+    return _pieces(_raw_sentence(sentence) for sentence in sentences if len(sentence))
+
+
+def _pieces(sentences: Iterable[RawSentence]) -> Iterator[str]:
+    after = ""
     for number, sentence in enumerate(sentences):
-        if number and (sentence.new_paragraph or sentence.new_document):
-            pieces[-1] = PARAGRAPH
-        pieces += sentence.before, sentence.text, sentence.after
-    return "".join(pieces)
+        new = number and (sentence.new_paragraph or sentence.new_document)
+        yield (PARAGRAPH if new else after) + sentence.before + sentence.text
+        after = sentence.after
+    yield after
 
 
 def multiwords_of(sentences: Sequence[Sentence]) -> Iterator[tuple[str, Words]]:

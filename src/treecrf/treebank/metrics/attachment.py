@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from treecrf.treebank.metrics.counts import (
+    ColumnCounts,
     Counts,
     ScoredWord,
     Treebank,
@@ -92,31 +93,40 @@ class Evaluation:
 
 
 def evaluate(
-    gold: Treebank, system: Treebank, *, punct: Punctuation = "keep", subtypes: Subtypes = "keep"
+    gold: Treebank,
+    system: Treebank,
+    *,
+    punct: Punctuation = "keep",
+    subtypes: Subtypes = "keep",
+    columns: Iterable[str] = (),
 ) -> Evaluation:
     """Score a system's trees against the reference; both are files or sentences.
 
     `punct` says which words to leave out: none ("keep"), those that are all punctuation in Unicode
     ("unicode"), or those with a punctuation tag of the Penn Treebank ("tag"). `subtypes` keeps or
     cuts what follows the colon in a relation. Words that the reference has no head for are left
-    out. Raises `TreebankError` where the two do not have the same sentences and words.
+    out. `columns` ("upos", "xpos", "feats", "lemma") adds UPOS, XPOS, UFeats and Lemmas, over all
+    words for which the reference has them, punctuation too. Raises `TreebankError` where the two do
+    not have the same sentences and words.
     """
     total = Counts()
     totals_by_length = dict.fromkeys(LENGTHS, Counts())
     words: Counter[ScoredWord] = Counter()
     number_ignored = 0
+    of_columns = ColumnCounts(columns)
     for reference, answer in pair_sentences(gold, {"system": system}):
         ignored = punctuation(reference, punct)
         number_ignored += sum(ignored)
         counts, scored = count_sentence(reference, answer, ignored=ignored, subtypes=subtypes)
         words.update(scored)
+        of_columns.add(reference, answer)
         total = total.plus(counts)
         group = LENGTHS[min(max(len(reference) - 1, 0) // 10, len(LENGTHS) - 1)]
         totals_by_length[group] = totals_by_length[group].plus(counts)
 
     scores = total.scores()
     return Evaluation(
-        scores=scores,
+        scores=scores | of_columns.scores(),
         missing={} if "SIB" in scores else {"SIB": needs_whole_trees(total.open_words)},
         sentences=total.sentences,
         words=scores["UAS"].gold,

@@ -2,16 +2,15 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from functools import lru_cache
 
 from treecrf.treebank.metrics.alignment import ROOT, Text, score_segmentation
-from treecrf.treebank.metrics.counts import Treebank, sentences_of
+from treecrf.treebank.metrics.counts import Treebank, sentences_of, universal_features
 from treecrf.treebank.metrics.scores import Score
 from treecrf.treebank.tokens import Token
 
 __all__ = ["evaluate_conll18"]
 
-# These three are the shared task's, and stay as they were in 2018.
+# These two are the shared task's, and stay as they were in 2018.
 # fmt: off
 CONTENT_RELATIONS = frozenset({
     "nsubj", "obj", "iobj", "csubj", "ccomp", "xcomp", "obl", "vocative", "expl", "dislocated",
@@ -19,11 +18,6 @@ CONTENT_RELATIONS = frozenset({
     "flat", "compound", "list", "parataxis", "orphan", "goeswith", "reparandum", "root", "dep",
 })
 FUNCTION_RELATIONS = frozenset({"aux", "cop", "mark", "det", "clf", "case", "cc"})
-UNIVERSAL_FEATURES = frozenset({
-    "Abbr", "Animacy", "Aspect", "Case", "Definite", "Degree", "Evident", "Foreign", "Gender",
-    "Mood", "NumType", "Number", "Person", "Polarity", "Polite", "Poss", "PronType", "Reflex",
-    "Tense", "VerbForm", "Voice",
-})
 # fmt: on
 
 
@@ -70,19 +64,13 @@ class _Annotation:
 def _annotations(text: Text) -> list[_Annotation]:
     annotations = []
     for word in text.words:
-        feats = _universal_features(str(word.token.feats))
+        feats = universal_features(str(word.token.feats))
         relation = word.token.deprel.partition(":")[0]
         annotations.append(_Annotation(word.token, feats, relation, word.head))
     for index, annotation in enumerate(annotations):
         if annotation.relation in FUNCTION_RELATIONS and annotation.head != ROOT:
             annotations[annotation.head].function_words.append(index)
     return annotations
-
-
-@lru_cache(maxsize=4096)
-def _universal_features(feats: str) -> str:
-    features = feats.split("|")
-    return "|".join(sorted(f for f in features if f.partition("=")[0] in UNIVERSAL_FEATURES))
 
 
 def _count_right(

@@ -2,6 +2,7 @@
 
 import os
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from itertools import zip_longest
@@ -16,6 +17,8 @@ from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.trees import adjacent_siblings
 
 __all__ = [
+    "COLUMN_METRICS",
+    "ColumnCounts",
     "Counts",
     "ScoredWord",
     "Treebank",
@@ -23,6 +26,7 @@ __all__ = [
     "pair_sentences",
     "punctuation",
     "sentences_of",
+    "universal_features",
 ]
 
 Treebank = File | Iterable[Sentence]
@@ -154,6 +158,57 @@ def count_sentence(
         labelled_matches=int(annotated and right_arcs == len(words)),
     )
     return counts, words
+
+
+# Of the shared task, and as they were in 2018.
+# fmt: off
+UNIVERSAL_FEATURES = frozenset({
+    "Abbr", "Animacy", "Aspect", "Case", "Definite", "Degree", "Evident", "Foreign", "Gender",
+    "Mood", "NumType", "Number", "Person", "Polarity", "Polite", "Poss", "PronType", "Reflex",
+    "Tense", "VerbForm", "Voice",
+})
+# fmt: on
+
+
+@lru_cache(maxsize=4096)
+def universal_features(feats: str) -> str:
+    """FEATS without features that are not universal."""
+    features = feats.split("|")
+    return "|".join(sorted(f for f in features if f.partition("=")[0] in UNIVERSAL_FEATURES))
+
+
+COLUMN_METRICS = {"upos": "UPOS", "xpos": "XPOS", "feats": "UFeats", "lemma": "Lemmas"}
+
+
+class ColumnCounts:
+    """Counts of the words with the right tag, features or lemma, where the reference has one."""
+
+    def __init__(self, columns: Iterable[str]) -> None:
+        self.columns = list(columns)
+        self.words: Counter[str] = Counter()
+        self.right: Counter[str] = Counter()
+
+    def add(self, gold: Sentence, system: Sentence) -> None:
+        """Count the words of a sentence; no features is an annotation, where others have some."""
+        for name in self.columns:
+            cells, answers = gold.column(name), system.column(name)
+            annotated = name == "feats" and any(cell != "_" for cell in cells)
+            same = universal_features if name == "feats" else str
+            pairs = [
+                same(cell) == same(answer)
+                for cell, answer in zip(cells, answers, strict=True)
+                if annotated or cell != "_"
+            ]
+            self.words[name] += len(pairs)
+            self.right[name] += sum(pairs)
+
+    def scores(self) -> dict[str, Score]:
+        """The metrics by name, of those columns that the reference has."""
+        return {
+            COLUMN_METRICS[name]: Score(self.right[name], self.words[name], self.words[name])
+            for name in self.columns
+            if self.words[name]
+        }
 
 
 def _relations(sentence: Sentence, subtypes: Subtypes) -> list[str]:
