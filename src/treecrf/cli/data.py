@@ -20,7 +20,7 @@ __all__ = ["app"]
 app = typer.Typer(help="Look at treebanks, check them and change them.", no_args_is_help=True)
 
 File = Annotated[str, typer.Argument(metavar="FILE", help="A treebank; - is standard input.")]
-_NAMED: dict[str, Literal["conllx", "conll09", "text"]] = {
+_NAMED: dict[str, Literal["conllu", "conllx", "conll09", "text"]] = {
     ".conllx": "conllx",
     ".conll09": "conll09",
     ".txt": "text",
@@ -131,10 +131,9 @@ def convert(
     Text has a blank line between paragraphs and documents.
     """
     sentences = treebank.read_conllu(file, columns=columns)
-    if to is None:
-        to = _NAMED.get(os.path.splitext(output.removesuffix(".gz"))[1], "conllu")
-    if to != "text":
-        write_trees(sentences, output, format=to)
+    wanted = to or _NAMED.get(os.path.splitext(output.removesuffix(".gz"))[1], "conllu")
+    if wanted != "text":
+        write_trees(sentences, output, format=wanted)
         return
     from treecrf.segment.training.raw_text import treebank_text
     from treecrf.treebank.files.streams import open_target
