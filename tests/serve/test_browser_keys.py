@@ -66,7 +66,7 @@ def test_letters_may_be_capitals(page: Page, key: str) -> None:
     expect(page.get_by_role("dialog", name="Relation of")).to_be_visible()
     page.keyboard.press("Escape")
     page.keyboard.press("r" if key == "f" else "R")
-    expect(word(page, 6)).to_have_attribute("aria-label", "telescope, the root, root, fixed")
+    expect(word(page, 6)).to_have_attribute("aria-label", "telescope, NOUN, the root, root, fixed")
 
 
 def test_a_button_that_has_nothing_left_to_do_keeps_the_focus(page: Page) -> None:

@@ -50,11 +50,12 @@ function explainNoQuestions() {
 }
 
 function explanation() {
-  const { threshold, share } = overview;
+  const { threshold, share, about } = overview;
+  const what = { heads: "head", relations: "relation", both: "head or relation" }[about];
   const which =
     share === null
-      ? `words whose head the parser is less than ${Math.round(threshold * 100)}% sure of`
-      : `the ${Math.round(share * 100)}% of words whose heads the parser is least sure of`;
+      ? `words whose ${what} the parser is less than ${Math.round(threshold * 100)}% sure of`
+      : `the ${Math.round(share * 100)}% of words whose ${what} the parser is least sure of`;
   return `Marked with ? are ${which}. What you confirm is saved in ${overview.out} at once.`;
 }
 
@@ -99,7 +100,11 @@ async function open(place) {
     labels,
     name: `Sentence ${place}`,
     file: `sentence-${item.number}`,
-    asked: item.asked,
+    asked: {
+      asked: new Set(item.asked),
+      askedHeads: new Set(item.asked_heads),
+      askedRelations: new Set(item.asked_relations),
+    },
     confirming: true,
     decode: (decided) => decide(opened, decided, opened.state),
     best: (_, k) => get(`api/annotate/${place}/best?k=${k}&key=${key}`),

@@ -1,17 +1,18 @@
-// Under the tree: the heads that a word might have, each a button that fixes it.
+// Under the tree: the heads and relations that a word might have, each a button that fixes it.
 
 import { button, element, replaceChildren } from "./dom.js";
 import { certainty, percent } from "./scale.js";
 
-const HINT = "Point at a word, or go to it with the arrow keys, to see where else its head might be.";
+const HINT = "Point at a word, or go to it with the arrow keys, to see its other possible heads and relations.";
+const LIKELY = 0.01; // relations of a smaller probability are in the list of all
 
 export class Details {
   #id = null;
   #shown = [];
   isSurest = true; // whether the tree that is shown is the one whose heads are most probable together
 
-  constructor({ pick, free, relabel }) {
-    this.actions = { pick, free, relabel };
+  constructor({ pick, free, relabel, label }) {
+    this.actions = { pick, free, relabel, label };
     this.node = element("div", { class: "details" }, element("p", { class: "hint" }, HINT));
   }
 
@@ -43,7 +44,9 @@ export class Details {
       element(
         "div",
         { class: "chips" },
-        button(`relation: ${token.deprel}`, {
+        element("p", { class: "relation-name" }, "Relation:"),
+        ...this.#relations(token),
+        button("other …", {
           class: "chip plain",
           title: `Change the relation of ${token.form}, now ${token.deprel}`,
           keys: "L",
@@ -75,11 +78,34 @@ export class Details {
     );
   }
 
+  /** The relations that the word might have under its head, the one that it has among them. */
+  #relations(token) {
+    const shown = token.deprels.filter((other) => other.prob >= LIKELY || other.deprel === token.deprel);
+    if (!shown.some((other) => other.deprel === token.deprel)) {
+      shown.unshift({ deprel: token.deprel, prob: token.deprel_prob });
+    }
+    return shown.map(({ deprel, prob }) => {
+      const isIts = deprel === token.deprel;
+      const says = `Fix ${deprel} as the relation of ${token.form}, ${percent(prob)}`;
+      return element(
+        "button",
+        {
+          type: "button",
+          class: `chip plain relation${isIts ? " is-head" : ""}`,
+          "aria-label": isIts ? `${says}, its relation now` : says,
+          title: says,
+          click: () => this.actions.label(token.id, deprel),
+        },
+        element("span", { class: "chip-form" }, deprel),
+        element("span", { class: "share" }, percent(prob)),
+        barOf(prob),
+      );
+    });
+  }
+
   #chip(tokens, token, other) {
     const form = formOf(tokens, other.head);
     const isHead = other.head === token.head;
-    const bar = element("span", { class: `bar ${certainty(other.prob)}`, "aria-hidden": "true" });
-    bar.style.width = `${Math.max(2, Math.round(other.prob * 100))}%`;
     const says = `Fix ${form} as the head of ${token.form}, ${percent(other.prob)}`;
     return element(
       "button",
@@ -93,9 +119,15 @@ export class Details {
       element("span", { class: "chip-form" }, form),
       other.head > 0 ? element("span", { class: "number" }, String(other.head)) : null,
       element("span", { class: "share" }, percent(other.prob)),
-      bar,
+      barOf(other.prob),
     );
   }
+}
+
+function barOf(prob) {
+  const bar = element("span", { class: `bar ${certainty(prob)}`, "aria-hidden": "true" });
+  bar.style.width = `${Math.max(2, Math.round(prob * 100))}%`;
+  return bar;
 }
 
 function formOf(tokens, head) {

@@ -19,8 +19,9 @@ export function withTree(conllu, tokens) {
       cells[CELLS.deprel] = token.deprel;
       const kept = cells[CELLS.misc]
         .split("|")
-        .filter((item) => item !== "_" && !item.startsWith("HeadProb="));
-      cells[CELLS.misc] = [...kept, `HeadProb=${token.prob.toFixed(4)}`].join("|");
+        .filter((item) => item !== "_" && !/^(Head|Deprel)Prob=/.test(item));
+      const probs = [`HeadProb=${token.prob.toFixed(4)}`, `DeprelProb=${token.deprel_prob.toFixed(4)}`];
+      cells[CELLS.misc] = [...kept, ...probs].join("|");
       return cells.join("\t");
     })
     .join("\n");

@@ -1,4 +1,4 @@
-// A tree as SVG: words, arcs above them in the colour and line of their probability, labels.
+// A tree as SVG: words, arcs above them in the colour and line of their probability, labels in that of theirs.
 
 import { shape } from "./dom.js";
 import { layOut } from "./layout.js";
@@ -23,13 +23,27 @@ function width(text, size, weight = 500) {
 }
 
 /**
- * The picture of a tree. `tokens` have id, form, upos, head, deprel, prob and fixed; `asked` are the
- * ids of words to be marked. With `target` there is a root symbol beside the words. Returns the
- * picture and its parts: `words` and `arcs` by id, and what `drawOthers` needs.
+ * How wide a label is with what stands beside it: a badge before it where it is asked about, and after it the
+ * probability of the relation where that is not sure.
  */
-export function draw(tokens, { asked = new Set(), target = true } = {}) {
+function labelOf(token, isAsked) {
+  const doubt = token.deprel_prob < SURE ? percent(token.deprel_prob) : "";
+  const [before, after] = [isAsked ? 16 : 0, doubt ? width(doubt, SMALL, 600) + 4 : 0];
+  const wide = width(token.deprel, LABEL) + 12;
+  return { doubt, before, wide, after, whole: before + wide + after };
+}
+
+/**
+ * The picture of a tree. `tokens` have id, form, upos, head, deprel, prob, deprel_prob and fixed; `asked` are
+ * the ids of words to be marked, `askedHeads` and `askedRelations` what is asked about them. With `target`
+ * there is a root symbol beside the words. Returns the picture and its parts: `words` and `arcs` by id, and
+ * what `drawOthers` needs.
+ */
+export function draw(tokens, { asked = new Set(), askedHeads = asked, askedRelations = new Set(), target = true } = {}) {
   const doubts = tokens.map((token) => (token.prob < SURE && !token.fixed ? percent(token.prob) : ""));
-  const labels = tokens.map((token) => width(token.deprel, LABEL) + (token.fixed ? 20 : 10));
+  const labels = tokens.map((token) => {
+    return labelOf(token, askedRelations.has(token.id)).whole + (token.fixed ? 8 : -2);
+  });
   const widths = tokens.map((token, index) =>
     Math.max(
       width(token.form, FORM),
@@ -62,7 +76,7 @@ export function draw(tokens, { asked = new Set(), target = true } = {}) {
   const lines = shape("g", { class: "arcs", "aria-hidden": "true" });
   for (const arc of layout.arcs) {
     const moved = { ...arc, start: arc.start + left, end: arc.end + left, label: arc.label + left };
-    const drawn = drawArc(moved, tokens, ground);
+    const drawn = drawArc(moved, tokens, { ground, asked: askedRelations.has(arc.dependent) });
     drawing.arcs.set(arc.dependent, drawn);
     lines.append(drawn);
   }
@@ -80,6 +94,7 @@ export function draw(tokens, { asked = new Set(), target = true } = {}) {
       width: widths[index],
       doubt: doubts[index],
       asked: asked.has(token.id),
+      badge: askedHeads.has(token.id),
     });
     drawing.words.set(token.id, word);
     row.append(word);
@@ -92,7 +107,14 @@ function text(name, x, y, content) {
   return shape("text", { class: name, x, y }, content);
 }
 
-function drawWord(token, place, { ground, width: wide, doubt, asked }) {
+function drawBadge(x, y, token) {
+  return [
+    shape("circle", { class: "badge", cx: x, cy: y, r: 7.5 }),
+    text("badge-text", x, y + 4, token.fixed ? "✓" : "?"),
+  ];
+}
+
+function drawWord(token, place, { ground, width: wide, doubt, asked, badge }) {
   const half = wide / 2 + 7;
   const word = shape("g", { class: `word${asked ? " asked" : ""}`, "data-id": token.id });
   const height = 26 + (token.upos ? 17 : 0) + 20;
@@ -103,13 +125,7 @@ function drawWord(token, place, { ground, width: wide, doubt, asked }) {
   let bottom = ground + 21;
   if (token.upos) word.append(text("tag", place, (bottom += 17), token.upos));
   if (doubt) word.append(text(`prob ${certainty(token.prob)}`, place, (bottom += 17), doubt));
-  if (asked) {
-    const x = place + half - 3;
-    word.append(
-      shape("circle", { class: "badge", cx: x, cy: ground + 4, r: 7.5 }),
-      text("badge-text", x, ground + 8, token.fixed ? "✓" : "?"),
-    );
-  }
+  if (badge) word.append(...drawBadge(place + half - 3, ground + 4, token));
   return word;
 }
 
@@ -132,12 +148,13 @@ function path({ start, end, head }, top, ground) {
   );
 }
 
-function drawArc(arc, tokens, ground) {
+function drawArc(arc, tokens, { ground, asked }) {
   const token = tokens[arc.dependent - 1];
   const head = arc.head === 0 ? "root" : tokens[arc.head - 1].form;
   const top = ground - FOOT - arc.level * LEVEL;
-  const wide = width(token.deprel, LABEL) + 12;
-  const says = `${head} → ${token.form}: ${token.deprel}, ${percent(token.prob)}`;
+  const { doubt, before, wide, after, whole } = labelOf(token, asked);
+  const left = arc.label - whole / 2 + before;
+  const says = `${head} → ${token.form} ${percent(token.prob)}, ${token.deprel} ${percent(token.deprel_prob)}`;
   return shape(
     "g",
     { class: `arc ${certainty(token.prob)}${token.fixed ? " fixed" : ""}` },
@@ -146,10 +163,12 @@ function drawArc(arc, tokens, ground) {
     shape("path", { class: "tip", d: `M ${arc.end} ${ground} l -4.5 -9 h 9 z` }),
     shape(
       "g",
-      { class: "label", "data-dependent": token.id },
-      shape("rect", { x: arc.label - wide / 2, y: top - 19, width: wide, height: 17, rx: 8.5 }),
-      text("", arc.label, top - 6, token.deprel),
+      { class: `label ${certainty(token.deprel_prob)}${asked ? " asked" : ""}`, "data-dependent": token.id },
+      shape("rect", { x: left, y: top - 19, width: wide, height: 17, rx: 8.5 }),
+      text("", left + wide / 2, top - 6, token.deprel),
     ),
+    doubt ? text(`prob beside ${certainty(token.deprel_prob)}`, left + wide + after / 2, top - 6, doubt) : null,
+    ...(asked ? drawBadge(left - 9, top - 10.5, token) : []),
   );
 }
 

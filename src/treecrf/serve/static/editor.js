@@ -24,15 +24,14 @@ export class Editor {
   /**
    * `answer` is a sentence as the service gives it and `decisions` what is fixed in it: `heads` and
    * `labels` by word. `decode(decisions)` asks for it again; `best(decisions, k)`, where given, for
-   * its best trees; `restored(decisions)`, where given, is told of undo and redo. With `confirming`,
-   * an arc that is fixed as it is has its label fixed too. As long as `isLeft` is true, nothing can be
+   * its best trees; `restored(decisions)`, where given, is told of undo and redo. `asked` is what `draw`
+   * marks. With `confirming`, an arc that is fixed as it is has its label fixed too. As long as `isLeft` is true, nothing can be
    * decided any more.
    */
   constructor({ answer, decisions, labels, name, file, decode, best, restored, ...more }) {
-    const { asked = [], confirming = false } = more;
-    Object.assign(this, { labels, name, decode, best, restored, confirming });
+    const { asked = {}, confirming = false } = more;
+    Object.assign(this, { labels, name, decode, best, restored, confirming, asked });
     this.isLeft = false;
-    this.asked = new Set(asked);
     this.conllu = answer.conllu;
     this.#made = new Decisions(
       { decisions: decisions ?? { heads: {}, labels: {} }, answer },
@@ -48,6 +47,7 @@ export class Editor {
       confirm: (dependent) => this.#mayDecide(dependent) && this.confirm(dependent),
       free: (dependent) => this.#mayDecide(dependent) && this.free(dependent),
       relabel: (dependent) => this.#mayDecide() && this.relabel(dependent),
+      label: (dependent, label) => this.#mayDecide(dependent) && this.setLabel(dependent, label),
       look: (id, isChosen) => this.#look(id, isChosen),
       mayChoose: () => !this.isLeft,
       pickOther: (dependent, number) => {
@@ -123,12 +123,14 @@ export class Editor {
     const tokens = this.answer.tokens;
     if (this.#rank === 0) return tokens;
     const { best, marginals } = this.#ranked;
-    const { heads, deprels } = best[this.#rank - 1];
+    const { heads, deprels, deprel_probs: probs } = best[this.#rank - 1];
     return tokens.map((token, index) => ({
       ...token,
       head: heads[index],
       deprel: deprels[index],
       prob: marginals[token.id][heads[index]],
+      deprel_prob: probs[index],
+      deprels: heads[index] === token.head ? token.deprels : [], // they are given the head
     }));
   }
 
@@ -177,16 +179,21 @@ export class Editor {
       form: token.form,
       current: token.deprel,
       fixed: dependent in this.#made.latest.labels,
+      likely: token.deprels,
     });
     if (!before.isConnected) this.#focusAgain(before, dependent);
-    if (label === undefined || !this.#mayDecide(dependent)) return;
+    if (label !== undefined && this.#mayDecide(dependent)) await this.setLabel(dependent, label, token);
+  }
+
+  /** Fix the relation of a word, and the arc it is of; null leaves it to the parser. */
+  setLabel(dependent, label, token = this.tokens[dependent - 1]) {
     // Its head may have been corrected just before, and not be shown yet.
     const heads = { [dependent]: token.head, ...this.#made.latest.heads };
     const labels = { ...this.#made.latest.labels };
     if (label === null) delete labels[dependent];
     else labels[dependent] = label;
     const says = label === null ? "is for the parser to choose" : `is fixed: ${label}`;
-    await this.change({ heads, labels }, `The relation of «${token.form}» ${says}.`, dependent);
+    return this.change({ heads, labels }, `The relation of «${token.form}» ${says}.`, dependent);
   }
 
   /** Put the focus where it was before a list was open: an answer has come meanwhile, and all is drawn anew. */
@@ -301,7 +308,7 @@ export class Editor {
     const { tokens, decisions } = this.#drawn;
     if (this.#made.latest === decisions) this.node.removeAttribute("aria-busy");
     this.details.isSurest = this.#rank === 0;
-    this.tree.show(tokens, { asked: this.asked, changed });
+    this.tree.show(tokens, { ...this.asked, changed });
     this.table.show(tokens);
     const { chosen } = this.tree;
     if ((chosen ?? looked) !== null) this.details.show(tokens, chosen ?? looked, chosen !== null);

@@ -1,9 +1,14 @@
 // The list of relations to choose from, which gets shorter as one types.
 
 import { element, replaceChildren } from "./dom.js";
+import { percent } from "./scale.js";
 
-/** Ask for a relation: the one that was chosen, null to leave it to the parser, undefined for none. */
-export function chooseLabel({ labels, form, current, fixed }) {
+/**
+ * Ask for a relation: the one that was chosen, null to leave it to the parser, undefined for none. `likely`
+ * are the most probable ones with their probabilities.
+ */
+export function chooseLabel({ labels, form, current, fixed, likely }) {
+  const chances = new Map(likely.map(({ deprel, prob }) => [deprel, percent(prob)]));
   return new Promise((resolve) => {
     const before = document.activeElement;
     let active = 0;
@@ -59,6 +64,7 @@ export function chooseLabel({ labels, form, current, fixed }) {
             click: () => close(value),
           },
           label,
+          chances.has(value) ? element("span", { class: "share" }, ` ${chances.get(value)}`) : null,
         ),
       );
       const none = element("li", { class: "hint" }, "No such relation in this model");

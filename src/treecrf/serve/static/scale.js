@@ -37,8 +37,8 @@ export function legend() {
   const fixed = element("li", {}, element("span", { class: "sample-fixed" }, "rel"), "fixed by you");
   return element(
     "ul",
-    { class: "legend", "aria-label": "How probable an arc is, by its line" },
-    element("li", { "aria-hidden": "true" }, "How probable an arc is:"),
+    { class: "legend", "aria-label": "How probable an arc is, by its line, and a relation, by its colour" },
+    element("li", { "aria-hidden": "true" }, "How probable an arc or a relation is:"),
     ...items,
     fixed,
   );

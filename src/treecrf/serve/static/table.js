@@ -3,7 +3,7 @@
 import { element, replaceChildren } from "./dom.js";
 import { percent } from "./scale.js";
 
-const COLUMNS = ["#", "Word", "Tag", "Head", "Relation", "Probability", "Fixed"];
+const COLUMNS = ["#", "Word", "Tag", "Head", "Probability", "Relation", "Probability", "Fixed"];
 
 export class TreeTable {
   #tokens = [];
@@ -82,8 +82,9 @@ export class TreeTable {
       element("th", { scope: "row" }, token.form),
       element("td", {}, token.upos ?? ""),
       element("td", {}, this.#heads(token)),
-      element("td", {}, relation),
       element("td", { class: "number" }, percent(token.prob)),
+      element("td", {}, relation),
+      element("td", { class: "number" }, percent(token.deprel_prob)),
       element("td", {}, fixed),
     );
   }

@@ -2,7 +2,7 @@
 
 import { element } from "./dom.js";
 import { draw, drawOthers } from "./drawing.js";
-import { percent } from "./scale.js";
+import { SURE, percent } from "./scale.js";
 
 /** What a screen reader says of a word. */
 function describe(token, tokens, asked) {
@@ -11,7 +11,7 @@ function describe(token, tokens, asked) {
     asked ? `${token.form}, asked about` : token.form,
     token.upos,
     token.head === 0 ? head : `${head}, word ${token.head}`,
-    token.deprel,
+    token.deprel_prob < SURE ? `${token.deprel} ${percent(token.deprel_prob)}` : token.deprel,
     token.fixed ? "fixed" : percent(token.prob),
   ]
     .filter(Boolean)
@@ -61,7 +61,7 @@ export class TreeView {
    * Draw another tree of the same words; those of `changed` light up for a moment. A word that is chosen
    * stays chosen: an answer may come between two clicks. So does what is in view.
    */
-  show(tokens, { asked = new Set(), changed = [] } = {}) {
+  show(tokens, { asked = new Set(), askedHeads, askedRelations, changed = [] } = {}) {
     const hadFocus = this.node.contains(document.activeElement);
     const anchor = this.#anchor();
     const before = this.#drawing && this.#placeOf(anchor) - this.node.scrollLeft;
@@ -71,7 +71,7 @@ export class TreeView {
     this.#resting = this.#pointer;
     this.#quiet = true;
     this.#current = Math.min(Math.max(this.#current, 1), tokens.length);
-    this.#drawing = draw(tokens, { asked });
+    this.#drawing = draw(tokens, { asked, askedHeads, askedRelations });
     const { picture, words, arcs } = this.#drawing;
     picture.setAttribute("role", "listbox");
     picture.setAttribute("aria-orientation", "horizontal");
