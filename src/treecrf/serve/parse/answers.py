@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from treecrf.parser.decoding.sentences import Analysis
 from treecrf.serve.queue.jobs import Task
+from treecrf.treebank.features import Features
 
 __all__ = ["render_json"]
 
@@ -50,7 +51,7 @@ def _tokens(task: Task, analysis: Analysis, alternatives: int) -> list[dict[str,
         "id": range(1, len(sentence) + 1),
         "form": sentence.forms,
         **columns,
-        "feats": map(_features, sentence.column("feats")),
+        "feats": [dict(Features(cell)) or None for cell in sentence.column("feats")],
         "head": sentence.heads,
         "deprel": sentence.deprels,
         "prob": _rounded(sentence.probs),
@@ -67,13 +68,6 @@ def _tokens(task: Task, analysis: Analysis, alternatives: int) -> list[dict[str,
 
 def _or_null(cell: str) -> str | None:
     return None if cell == "_" else cell
-
-
-def _features(cell: str) -> dict[str, str] | None:
-    """FEATS as an object; None where there are none."""
-    if cell == "_":
-        return None
-    return {name: value for name, _, value in (item.partition("=") for item in cell.split("|"))}
 
 
 def _rounded(probs: Sequence[float] | None) -> list[float]:
