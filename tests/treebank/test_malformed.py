@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import re
 import time
 from pathlib import Path
 
@@ -198,7 +199,8 @@ def test_broken_utf8_in_a_text_file_is_the_same_error(tmp_path: Path) -> None:
 
 def test_broken_gzip_is_named() -> None:
     packed = gzip.compress(GOOD.encode() * 1000)
-    assert broken(packed[: len(packed) // 2]).startswith("<file>:1: broken gzip data: ")
+    cut = broken(packed[: len(packed) // 2])
+    assert re.match("<file>:[0-9]+: broken gzip data: ", cut)
     assert broken(packed[:2] + b"\xff" * 20).startswith("<file>:1: broken gzip data: ")
     assert broken(packed[:20] + b"\xff" * 20).startswith("<file>:1: broken gzip data: ")
 
