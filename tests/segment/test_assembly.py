@@ -1,7 +1,6 @@
 """Sentences are the same wherever the blocks end that their characters come in."""
 
 from collections.abc import Sequence
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -9,18 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.segment.texts import untrained
-from treecrf.segment import boundaries, rebuild_text
+from treecrf.segment import rebuild_text
 from treecrf.segment.assembly import Assembly, Scores
 from treecrf.segment.blocks import cut_blocks
-from treecrf.segment.boundaries import LONGEST_TOKEN
+from treecrf.segment.boundaries import BOUNDS, Bounds
 from treecrf.treebank import Sentence
 
 SEGMENTER = untrained()
 
 
-def assembled(text: str, scores: Scores, *, size: int) -> list[Sentence]:
+def assembled(text: str, scores: Scores, *, size: int, bounds: Bounds = BOUNDS) -> list[Sentence]:
     """The sentences of a text that comes in blocks of this size."""
-    made = Assembly(splitter=SEGMENTER.splitter, joins=SEGMENTER.joins)
+    made = Assembly(splitter=SEGMENTER.splitter, joins=SEGMENTER.joins, bounds=bounds)
     sentences: list[Sentence] = []
     for block in cut_blocks([text], size=size, context=17):
         sentences += made.add(block, scores[block.start : block.start + len(block.text)])
@@ -44,16 +43,16 @@ def test_long_tokens_are_cut_alike_in_blocks_of_any_size(
 ) -> None:
     scores = np.random.default_rng(seed).normal(size=(len(text), 3)).astype(np.float32)
     scores[:, 0] += tokens
-    with patch.object(boundaries, "LONGEST_TOKEN", longest):
-        whole = assembled(text, scores, size=len(text))
-        assert assembled(text, scores, size=size) == whole
+    bounds = Bounds(token=longest)
+    whole = assembled(text, scores, size=len(text), bounds=bounds)
+    assert assembled(text, scores, size=size, bounds=bounds) == whole
     assert rebuild_text(whole) == (text if text.strip() else "")
     forms = [form for sentence in whole for form in sentence.forms]
     assert max(map(len, forms), default=0) <= longest
 
 
-@pytest.mark.parametrize("size", range(LONGEST_TOKEN - 3, LONGEST_TOKEN + 4))
-@pytest.mark.parametrize("letters", range(LONGEST_TOKEN - 3, LONGEST_TOKEN + 2))
+@pytest.mark.parametrize("size", range(BOUNDS.token - 3, BOUNDS.token + 4))
+@pytest.mark.parametrize("letters", range(BOUNDS.token - 3, BOUNDS.token + 2))
 def test_a_token_with_a_space_inside_is_cut_at_the_limit(letters: int, size: int) -> None:
     text = "x" * letters + " yz ab"
     sentences = assembled(text, scores_of(text, (-9, -9, -9)), size=size)
@@ -72,9 +71,9 @@ def test_long_white_space_is_shortened_alike_in_blocks_of_any_size(
 ) -> None:
     scores = scores_of(text, (9, -9, -9))
     whole = assembled(text, scores, size=len(text))
-    with patch.object(boundaries, "LONGEST_SPACE", longest):
-        short = assembled(text, scores, size=len(text))
-        assert assembled(text, scores, size=size) == short
+    bounds = Bounds(space=longest)
+    short = assembled(text, scores, size=len(text), bounds=bounds)
+    assert assembled(text, scores, size=size, bounds=bounds) == short
     # Neither sentences nor paragraphs depend on it.
     assert [sentence.comments for sentence in short] == [sentence.comments for sentence in whole]
     half = longest // 2

@@ -1,15 +1,13 @@
 """Pieces of a text give the sentences that the text as a whole gives, whatever it is."""
 
-from unittest.mock import patch
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.segment.texts import untrained
-from treecrf.segment import Segmenter, boundaries, rebuild_text
+from treecrf.segment import Segmenter, rebuild_text
 from treecrf.segment.assembly import ScoredText, assemble, cut_scored
-from treecrf.segment.boundaries import LONGEST_TOKEN
+from treecrf.segment.boundaries import BOUNDS, Bounds
 from treecrf.treebank import Sentence
 
 SEGMENTERS = [untrained(seed=seed) for seed in range(3)]
@@ -17,15 +15,19 @@ NEVER = untrained(bias=(0.0, -1000.0, 0.0))
 TEXTS = st.text("ab c.\n\t\u00a0\ufeffé'🇩", min_size=1, max_size=900)
 
 
-def cut(segmenter: Segmenter, text: str, *, size: int) -> list[ScoredText]:
-    return list(cut_scored(segmenter.score_stream([text]), joins=segmenter.joins, size=size))
+def cut(segmenter: Segmenter, text: str, *, size: int, bounds: Bounds = BOUNDS) -> list[ScoredText]:
+    blocks = segmenter.score_stream([text])
+    return list(cut_scored(blocks, joins=segmenter.joins, size=size, bounds=bounds))
 
 
-def sentences_of(segmenter: Segmenter, scored: list[ScoredText]) -> list[Sentence]:
+def sentences_of(
+    segmenter: Segmenter, scored: list[ScoredText], *, bounds: Bounds = BOUNDS
+) -> list[Sentence]:
+    splitter, joins = segmenter.splitter, segmenter.joins
     return [
         sentence
         for piece in scored
-        for sentence in assemble(piece, splitter=segmenter.splitter, joins=segmenter.joins)
+        for sentence in assemble(piece, splitter=splitter, joins=joins, bounds=bounds)
     ]
 
 
@@ -33,13 +35,10 @@ def sentences_of(segmenter: Segmenter, scored: list[ScoredText]) -> list[Sentenc
 @example(text="paper\n" * 150, which=NEVER, size=10)
 @example(text=" " * 700 + "a" + "\n " * 400 + "b" + " " * 700, which=NEVER, size=10)
 def test_pieces_give_the_sentences_of_the_whole(text: str, which: Segmenter, size: int) -> None:
-    with (
-        patch.object(boundaries, "LONGEST_SENTENCE", 7),
-        patch.object(boundaries, "WIDEST_SENTENCE", 60),
-        patch.object(boundaries, "LONGEST_TOKEN", 20),
-    ):
-        found = sentences_of(which, cut(which, text, size=size))
-        assert found == which.segment(text)
+    bounds = Bounds(sentence=7, width=60, token=20)
+    whole = ScoredText(list(which.score_stream([text])), new_paragraph=True)
+    found = sentences_of(which, cut(which, text, size=size, bounds=bounds), bounds=bounds)
+    assert found == sentences_of(which, [whole], bounds=bounds)
     assert rebuild_text(found) == (text if text.removeprefix("\ufeff").strip() else "")
 
 
@@ -53,7 +52,7 @@ def test_text_without_ends_is_cut_too(text: str, ends: float) -> None:
     segmenter = untrained(bias=(0.0, ends, 0.0), window=512)
     scored = cut(segmenter, text, size=1000)
     longest = max(sum(len(block.text) for block, _ in piece.blocks) for piece in scored)
-    assert longest < 3 * LONGEST_TOKEN + 2 * 32 * 512
+    assert longest < 3 * BOUNDS.token + 2 * 32 * 512
     assert len(scored) > 1
     assert sentences_of(segmenter, scored) == segmenter.segment(text)
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.segment.texts import ODD, untrained
 from treecrf.segment import Segmenter, rebuild_text
-from treecrf.segment.boundaries import LONGEST_SPACE, LONGEST_TOKEN, WIDEST_SENTENCE
+from treecrf.segment.boundaries import BOUNDS
 from treecrf.segment.spaces import space_after
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.tokens import surfaces
@@ -148,7 +148,7 @@ def test_long_sentences_are_cut_where_one_is_most_likely_to_end() -> None:
     assert max(lengths) <= 300
     assert min(lengths[:-1]) >= 150
     long = never.segment(("x" * 300 + " ") * 600)
-    assert all(len(rebuild_text([sentence])) < WIDEST_SENTENCE + 400 for sentence in long)
+    assert all(len(rebuild_text([sentence])) < BOUNDS.width + 400 for sentence in long)
 
 
 def test_long_tokens_and_long_white_space_are_cut() -> None:
@@ -157,12 +157,12 @@ def test_long_tokens_and_long_white_space_are_cut() -> None:
     sentences = never.segment(text)
     check_lossless(text, sentences)
     lengths = [len(form) for sentence in sentences for form in sentence.forms]
-    assert lengths == [1, *[LONGEST_TOKEN] * 2, 40_000 - 2 * LONGEST_TOKEN]
-    space = " " * LONGEST_SPACE
+    assert lengths == [1, *[BOUNDS.token] * 2, 40_000 - 2 * BOUNDS.token]
+    space = " " * BOUNDS.space
     check_lossless(f"a{space}b", never.segment(f"a{space}b"))
     assert rebuild_text(never.segment(f"a{space}\n b")) == f"a{space[:-2]}\n b"
     before, after = never.segment(f"a{space}\n{space}\n{space}b")
-    assert len(rebuild_text([before])) < 2 * LONGEST_SPACE
+    assert len(rebuild_text([before])) < 2 * BOUNDS.space
     start = 3 * (1 + len(space))
     assert after.tokens[0].misc == f"SpaceAfter=No|TokenRange={start}:{start + 1}"
 

@@ -10,9 +10,8 @@ from hypothesis import given, settings
 
 from tests.treebank.strategies import parses
 from treecrf.treebank import Sentence, TreebankError, compare, evaluate
-from treecrf.treebank.metrics import significance as module
 from treecrf.treebank.metrics.counts import Counts
-from treecrf.treebank.metrics.significance import compare_counts
+from treecrf.treebank.metrics.significance import compare_counts, shuffle_test
 
 METRICS = ("UAS", "LAS", "UCM", "LCM", "SIB")
 
@@ -102,14 +101,18 @@ def test_a_clear_difference_and_none() -> None:
     assert all(same[name].p == 1.0 for name in METRICS)
 
 
-def test_the_seed_decides_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_seed_decides() -> None:
     gold = sentences([0] * 70)
     a, b = sentences([1, 0, 2, 0, 3, 1, 0] * 10), sentences([0, 1, 1, 2, 0, 2, 2] * 10)
     first = compare(gold, a, b, rounds=500, seed=7)
     assert compare(gold, a, b, rounds=500, seed=7) == first
     assert compare(gold, a, b, rounds=500, seed=8) != first
-    monkeypatch.setattr(module, "COINS_AT_ONCE", 1000)
-    assert compare(gold, a, b, rounds=500, seed=7) == first
+
+
+def test_the_size_of_a_block_of_rounds_makes_no_difference() -> None:
+    a, b = np.random.default_rng(1).integers(1, 5, (2, 70, 2, 3)).astype(np.float64)
+    whole = shuffle_test(a, b, rounds=500, seed=7)
+    assert shuffle_test(a, b, rounds=500, seed=7, coins_at_once=1000).tolist() == whole.tolist()
 
 
 def test_partial_reference_has_no_siblings() -> None:

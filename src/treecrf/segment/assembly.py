@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import TypeAlias
 
@@ -10,6 +11,8 @@ import numpy.typing as npt
 
 from treecrf.segment.blocks import Block
 from treecrf.segment.boundaries import (
+    BOUNDS,
+    Bounds,
     bounded_space,
     end_long_tokens,
     long_sentence_stops,
@@ -34,9 +37,17 @@ _REST = "\t_" * 7 + "\t"  # what is between FORM and MISC
 class Assembly:
     """Makes sentences of the blocks of a text; tokens wait until the space after them is known."""
 
-    def __init__(self, *, splitter: Splitter, joins: Joins, new_paragraph: bool = True) -> None:
+    def __init__(
+        self,
+        *,
+        splitter: Splitter,
+        joins: Joins,
+        new_paragraph: bool = True,
+        bounds: Bounds = BOUNDS,
+    ) -> None:
         self.splitter = splitter
         self.joins = joins
+        self.bounds = bounds
         self.forms: list[str] = []
         self.starts: list[int] = []  # of tokens, in the text
         self.spaces: list[str] = []  # before tokens; one more than forms once the next has started
@@ -56,14 +67,14 @@ class Assembly:
         pieces[0] = self.held + pieces[0]
         self.held = pieces.pop()
         self.forms += pieces[not self.is_open :: 2]
-        self.spaces += map(bounded_space, pieces[self.is_open :: 2])
+        self.spaces += [bounded_space(s, self.bounds.space) for s in pieces[self.is_open :: 2]]
         self.starts += (starts + block.start).tolist()
         self.scores += scores[stops - 1, 1].tolist()
         self.multiwords += (scores[stops - 1, 2] > 0).tolist()
         if len(last):
             self.is_open = not last[-1]
         if not self.is_open:
-            self.held = bounded_space(self.held)
+            self.held = bounded_space(self.held, self.bounds.space)
         yield from self._take_sentences(final=False)
 
     def finish(self) -> Iterator[Sentence]:
@@ -79,7 +90,8 @@ class Assembly:
         last = ends[places]
         # A space inside a token may be the first character of the next block.
         held = len(self.held) if self.is_open else 0
-        end_long_tokens(places, last, length=length + bool(space[length]), held=held)
+        length += bool(space[length])
+        end_long_tokens(places, last, length=length, longest=self.bounds.token, held=held)
         return places, last
 
     def _take_sentences(self, *, final: bool) -> Iterator[Sentence]:
@@ -98,11 +110,11 @@ class Assembly:
         stops = [place for place, score, space in tokens if score > 0 or has_blank_line(space)]
         if final and complete and complete not in stops[-1:]:
             stops.append(complete)
+        within = partial(long_sentence_stops, self.starts, self.scores, bounds=self.bounds)
         for first, stop in pairwise([0, *stops]):
-            yield from long_sentence_stops(self.starts, self.scores, first=first, stop=stop)
+            yield from within(first=first, stop=stop)
             yield stop
-        goes_on = stops[-1] if stops else 0
-        yield from long_sentence_stops(self.starts, self.scores, first=goes_on, stop=complete)
+        yield from within(first=stops[-1] if stops else 0, stop=complete)
 
     def _sentence(self, first: int, stop: int) -> Sentence:
         spaces = self.spaces[first + 1 : stop + 1]
@@ -154,24 +166,30 @@ class ScoredText:
     new_paragraph: bool
 
 
-def assemble(scored: ScoredText, *, splitter: Splitter, joins: Joins) -> list[Sentence]:
+def assemble(
+    scored: ScoredText, *, splitter: Splitter, joins: Joins, bounds: Bounds = BOUNDS
+) -> list[Sentence]:
     """The sentences of a piece: those that the text as a whole would have there."""
-    assembly = Assembly(splitter=splitter, joins=joins, new_paragraph=scored.new_paragraph)
+    assembly = Assembly(
+        splitter=splitter, joins=joins, new_paragraph=scored.new_paragraph, bounds=bounds
+    )
     sentences: list[Sentence] = []
     for block, scores in scored.blocks:
         sentences += assembly.add(block, scores)
     return [*sentences, *assembly.finish()]
 
 
-def cut_scored(blocks: Iterable[ScoredBlock], *, joins: Joins, size: int) -> Iterator[ScoredText]:
+def cut_scored(
+    blocks: Iterable[ScoredBlock], *, joins: Joins, size: int, bounds: Bounds = BOUNDS
+) -> Iterator[ScoredText]:
     """The blocks of a text as pieces of about this many characters, or of one longer sentence."""
     held: list[ScoredBlock] = []
     new_paragraph = True
     for item in blocks:
-        _append(held, item)
+        _append(held, item, bounds)
         if sum(len(block.text) for block, _ in held) < size:
             continue
-        cut, blank = _last_start(held, joins=joins)
+        cut, blank = _last_start(held, joins=joins, bounds=bounds)
         if cut:
             first, held = _split(held, cut)
             yield ScoredText(first, new_paragraph)
@@ -180,27 +198,27 @@ def cut_scored(blocks: Iterable[ScoredBlock], *, joins: Joins, size: int) -> Ite
         yield ScoredText(held, new_paragraph)
 
 
-def _append(held: list[ScoredBlock], item: ScoredBlock) -> None:
+def _append(held: list[ScoredBlock], item: ScoredBlock, bounds: Bounds) -> None:
     """Hold one more block; of white space, which goes on in it, no more than will be kept."""
     block, scores = item
     if not (held and held[-1][0].text.isspace() and block.text.isspace()):
         held.append(item)
         return
     before = held[-1][0]
-    text = bounded_space(before.text + block.text)
+    text = bounded_space(before.text + block.text, bounds.space)
     around = len(block.codes) - len(block.text)
     codes = np.full(len(text) + around, ord(" "), np.uint32)  # nobody asks which space
     shape = len(text), scores.shape[1]
     held[-1] = Block(text=text, start=before.start, codes=codes), np.zeros(shape, np.float32)
 
 
-def _last_start(held: list[ScoredBlock], *, joins: Joins) -> tuple[int, bool]:
+def _last_start(held: list[ScoredBlock], *, joins: Joins, bounds: Bounds) -> tuple[int, bool]:
     """The start of the last sentence, 0 if it is the first; whether a blank line precedes it."""
     text = "".join(block.text for block, _ in held)
     found = [token_ends(block, scores, joins=joins) for block, scores in held]
     places = np.flatnonzero(~np.concatenate([space[:-1] for space, _ in found]))
     last = np.concatenate([ends for _, ends in found])[places]
-    end_long_tokens(places, last, length=len(text))
+    end_long_tokens(places, last, length=len(text), longest=bounds.token)
     starts, ends = places[np.append(True, last)[: len(places)]], places[last]
     scores = np.concatenate([scores[:, 1] for _, scores in held])[ends]
     for number in range(len(starts) - 1, 0, -1):
@@ -209,7 +227,7 @@ def _last_start(held: list[ScoredBlock], *, joins: Joins) -> tuple[int, bool]:
             return int(starts[number]), blank
     in_text = np.concatenate([block.start + np.arange(len(block.text)) for block, _ in held])
     places, odds = in_text[starts].tolist(), scores.tolist()
-    stops = long_sentence_stops(places, odds, first=0, stop=len(starts) - 1)
+    stops = long_sentence_stops(places, odds, first=0, stop=len(starts) - 1, bounds=bounds)
     *_, stop = 0, *stops
     return int(starts[stop]) if stop else 0, False
 

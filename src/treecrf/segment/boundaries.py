@@ -7,20 +7,24 @@ apart from all else. Others bound lengths: no text makes more than this be held 
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from treecrf.segment.characters import OUTSIDE, Codes
 
-__all__ = ["Flags", "bounded_space", "end_long_tokens", "long_sentence_stops", "with_certain_ends"]
+__all__ = [
+    "BOUNDS",
+    "Bounds",
+    "Flags",
+    "bounded_space",
+    "end_long_tokens",
+    "long_sentence_stops",
+    "with_certain_ends",
+]
 
 Flags = npt.NDArray[np.bool_]
-
-LONGEST_TOKEN = 1 << 14  # characters
-LONGEST_SPACE = 1 << 14  # characters of white space; where there are more, the middle is left out
-LONGEST_SENTENCE = 300  # tokens; a second-order parser takes the cube of it in time
-WIDEST_SENTENCE = 1 << 16  # characters
 
 _FIRST_SPECIAL = 0x200D  # no character before it is one of those below
 _EM_DASHES = (0x2014, 0x2015)
@@ -40,6 +44,19 @@ _PICTURES = (
     *((0x2934, 0x2935), (0x2B05, 0x2B07), (0x2B1B, 0x2B1C), (0x2B50, 0x2B50), (0x2B55, 0x2B55)),
     (0x1F000, 0x1FAFF),  # from the tiles of games to the last block of pictographs
 )
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """Largest sizes, which bound the memory that any text takes."""
+
+    token: int = 1 << 14  # characters
+    space: int = 1 << 14  # characters of white space; the middle of more is left out
+    sentence: int = 300  # tokens; a second-order parser takes the cube of it in time
+    width: int = 1 << 16  # characters of a sentence
+
+
+BOUNDS = Bounds()
 
 
 def with_certain_ends(codes: Codes, ends: Flags, *, before: Codes) -> Flags:
@@ -76,9 +93,9 @@ def _within(codes: Codes, *ranges: tuple[int, int]) -> Flags:
 
 
 def end_long_tokens(
-    places: npt.NDArray[np.int64], last: Flags, *, length: int, held: int = 0
+    places: npt.NDArray[np.int64], last: Flags, *, length: int, longest: int, held: int = 0
 ) -> None:
-    """End tokens in `last`, the flags of the characters at `places`, where they get too long.
+    """End tokens of `longest` characters in `last`, the flags of the characters at `places`.
 
     The text is known up to `length`; `held` characters of the first token are before it.
     """
@@ -88,22 +105,22 @@ def end_long_tokens(
         starts = np.append(-held, starts)
     if len(starts) > len(stops):
         stops = np.append(stops, length)
-    for long in np.flatnonzero(stops - starts >= LONGEST_TOKEN):
+    for long in np.flatnonzero(stops - starts >= longest):
         start = starts[long]
-        while stops[long] - start >= LONGEST_TOKEN:
-            after = np.searchsorted(places, start + LONGEST_TOKEN)
+        while stops[long] - start >= longest:
+            after = np.searchsorted(places, start + longest)
             last[after - 1] = True
             start = places[after] if after < len(places) else length
 
 
 def long_sentence_stops(
-    starts: Sequence[int], scores: Sequence[float], *, first: int, stop: int
+    starts: Sequence[int], scores: Sequence[float], *, first: int, stop: int, bounds: Bounds
 ) -> Iterator[int]:
     """Places to end a long sentence, tokens `first` to `stop`: the likeliest in second halves."""
     while first < stop:
-        widest = starts[first] + WIDEST_SENTENCE
+        widest = starts[first] + bounds.width
         limit = bisect_right(starts, widest, first + 1, stop)
-        limit = min(limit, first + LONGEST_SENTENCE)
+        limit = min(limit, first + bounds.sentence)
         if limit == stop:
             return
         middle = (first + limit) // 2
@@ -111,11 +128,11 @@ def long_sentence_stops(
         yield first
 
 
-def bounded_space(space: str) -> str:
-    """White space without its middle, where it is too long; a blank line stays one."""
-    if len(space) <= LONGEST_SPACE:
+def bounded_space(space: str, longest: int) -> str:
+    """Remove the middle of white space of more than `longest` characters; a blank line stays."""
+    if len(space) <= longest:
         return space
-    half = LONGEST_SPACE // 2
+    half = longest // 2
     first, last = space[:half], space[-half:]
     lost = min(_line_breaks(space), 2) - _line_breaks(first + last)
     return first + " \n" * lost + last

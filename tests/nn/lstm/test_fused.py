@@ -12,7 +12,6 @@ from torch.nn.utils.rnn import PackedSequence, pack_sequence
 
 from treecrf.nn.bilstm import BiLSTM, lstm_weights
 from treecrf.nn.embedding import CharLSTM
-from treecrf.nn.lstm import tiles
 from treecrf.nn.lstm.fused import (
     can_fuse,
     fused_lstm,
@@ -21,7 +20,7 @@ from treecrf.nn.lstm.fused import (
     use_fused_lstm,
 )
 from treecrf.nn.lstm.stepwise import stepwise_lstm
-from treecrf.nn.lstm.tiles import Share, Tile, chosen_tiles, fit_memory, share_out, use_tiles
+from treecrf.nn.lstm.tiles import Share, Tile, fit_memory, share_out, tiles_for, use_tiles
 from treecrf.nn.precision import FAST, product_precision, set_product_precision
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -211,12 +210,11 @@ def test_small_tiles_make_teams_that_take_turns() -> None:
     assert share_out(SMALL, 33, 16, DEVICE) == Share(team=1, teams=3)
 
 
-def test_more_sentences_have_larger_tiles(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tiles, "_processors", lambda device: 132)
-    by_sentences = [chosen_tiles(count, 400, torch.device("cpu")) for count in (60, 200, 800)]
+def test_more_sentences_have_larger_tiles() -> None:
+    by_sentences = [tiles_for(count, 400, processors=132) for count in (60, 200, 800)]
     assert [forward.sentences for forward, _ in by_sentences] == [32, 64, 128]
     assert [backward.sentences for _, backward in by_sentences] == [32, 64, 64]
-    narrow, also_narrow = chosen_tiles(800, 50, torch.device("cpu"))
+    narrow, also_narrow = tiles_for(800, 50, processors=132)
     assert narrow == also_narrow
     assert narrow.units >= 50  # a program alone has all units
 

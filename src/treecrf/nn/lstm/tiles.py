@@ -54,24 +54,28 @@ def chosen_tiles(sentences: int, size: int, device: torch.device) -> tuple[Tile,
     chosen = _chosen.get()
     if chosen is not None:
         return chosen
-    most = _processors(device)
-
-    def first_fitting(tiles: tuple[Tile, ...]) -> Tile:
-        if size <= _NARROW.units:
-            return _NARROW
-        for tile in tiles[:-1]:
-            programs = 2 * -(-size // tile.units) * -(-sentences // tile.sentences)
-            if programs <= most:
-                return tile
-        return tiles[-1]
-
-    forward, backward = first_fitting(_FORWARD), first_fitting(_BACKWARD)
+    forward, backward = tiles_for(sentences, size, processors=_processors(device))
     if device.type != "cuda":
         return forward, backward
     properties = torch.cuda.get_device_properties(device)
     # torch before 2.7 lacks this; every GPU has 48 KiB.
     memory = getattr(properties, "shared_memory_per_block_optin", 48 << 10)
     return fit_memory(forward, 4, memory), fit_memory(backward, 1, memory)
+
+
+def tiles_for(sentences: int, size: int, *, processors: int) -> tuple[Tile, Tile]:
+    """Tiles of both passes on a device with this number of multiprocessors."""
+
+    def first_fitting(tiles: tuple[Tile, ...]) -> Tile:
+        if size <= _NARROW.units:
+            return _NARROW
+        for tile in tiles[:-1]:
+            programs = 2 * -(-size // tile.units) * -(-sentences // tile.sentences)
+            if programs <= processors:
+                return tile
+        return tiles[-1]
+
+    return first_fitting(_FORWARD), first_fitting(_BACKWARD)
 
 
 def fit_memory(tile: Tile, products: int, memory: int) -> Tile:

@@ -162,25 +162,33 @@ def differentiate(
 def log_partition(scores: Scores, lengths: Tensor, *, multiroot: bool) -> Tensor:
     """Log of the summed weight of all trees, `[batch]`."""
     mantissas, exponents = _weights(scores[0], multiroot)
-    pivots, pivot_exponents = _pivots(mantissas, exponents, lengths)
+    tile = _tile(mantissas.shape[1])
+    pivots, pivot_exponents = _pivots(mantissas, exponents, lengths, tile)
     return _log_product(pivots, pivot_exponents, lengths, multiroot).to(scores[0].dtype)
 
 
 def marginals(scores: Scores, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
     """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
+    tile = _tile(scores[0].shape[1] - 1)
+    return tiled_marginals(scores, lengths, multiroot=multiroot, tile=tile)
+
+
+def tiled_marginals(
+    scores: Scores, lengths: Tensor, *, multiroot: bool, tile: dict[str, int]
+) -> tuple[Tensor, Tensor]:
+    """The same by kernels that work in this tile."""
     (arc_scores,) = scores
     weights, weight_exponents = _weights(arc_scores, multiroot)
     mantissas, exponents = weights.clone(), weight_exponents.clone()
-    pivots, pivot_exponents = _pivots(mantissas, exponents, lengths)
+    pivots, pivot_exponents = _pivots(mantissas, exponents, lengths, tile)
     value = _log_product(pivots, pivot_exponents, lengths, multiroot)
     V = torch.zeros_like(mantissas)
     V_exponents = torch.full_like(exponents, constants.ZERO)
-    words = mantissas.shape[1]
     with torch.cuda.device_of(mantissas):
         if mantissas.numel():
             differentiate[(len(lengths),)](
-                mantissas, exponents, lengths, pivots, pivot_exponents, V, V_exponents, words,
-                **_tile(words),
+                mantissas, exponents, lengths, pivots, pivot_exponents, V, V_exponents,
+                mantissas.shape[1], **tile,
             )  # fmt: skip
     # p(h -> m) = w(m, h) V(m, h), each word's divided by their sum
     shift = (weight_exponents + V_exponents + BIAS).clamp(min=0)
@@ -212,14 +220,16 @@ def _weights(arc_scores: Tensor, multiroot: bool) -> tuple[Tensor, Tensor]:
     return mantissas, exponents
 
 
-def _pivots(mantissas: Tensor, exponents: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+def _pivots(
+    mantissas: Tensor, exponents: Tensor, lengths: Tensor, tile: dict[str, int]
+) -> tuple[Tensor, Tensor]:
     """Eliminate in place; returns the D(v) `[sentence, word]`, 1 for padding."""
     batch, words, _ = mantissas.shape
     pivots, pivot_exponents = mantissas.new_ones(batch, words), exponents.new_zeros(batch, words)
     with torch.cuda.device_of(mantissas):
         if mantissas.numel():
             eliminate[(batch,)](
-                mantissas, exponents, lengths, pivots, pivot_exponents, words, **_tile(words)
+                mantissas, exponents, lengths, pivots, pivot_exponents, words, **tile
             )
     return pivots, pivot_exponents
 

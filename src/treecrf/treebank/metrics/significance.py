@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["Comparison", "Difference", "compare", "compare_counts"]
 
 METRICS = ("UAS", "LAS", "UCM", "LCM", "SIB")
-COINS_AT_ONCE = 1 << 22
 # Differences closer than this are equal: the figures are ratios of integers, rounded once or twice.
 TIE = 1e-12
 
@@ -135,7 +134,9 @@ def _fractions(counts: Counts) -> list[tuple[int, ...]]:
     return list(zip(*pairs, strict=True))
 
 
-def shuffle_test(a: "FloatArray", b: "FloatArray", *, rounds: int, seed: int) -> "FloatArray":
+def shuffle_test(
+    a: "FloatArray", b: "FloatArray", *, rounds: int, seed: int, coins_at_once: int = 1 << 22
+) -> "FloatArray":
     """The p-value of each metric; a and b are [sentence, numerator or denominator, metric]."""
     import numpy as np
 
@@ -146,7 +147,7 @@ def shuffle_test(a: "FloatArray", b: "FloatArray", *, rounds: int, seed: int) ->
     # number for each round: the outcome depends on nothing but the seed.
     stream = np.random.PCG64(seed)
     numbers = -(-len(a) // 64)
-    at_once = max(1, COINS_AT_ONCE // (64 * numbers))
+    at_once = max(1, coins_at_once // (64 * numbers))
     as_extreme = np.zeros(observed.shape, dtype=np.int64)
     for start in range(0, rounds, at_once):
         block = min(at_once, rounds - start)
