@@ -52,6 +52,14 @@ def test_the_script_and_the_module_are_the_same() -> None:
     assert run("--help") == run("--help", command=(str(COMMAND),))
 
 
+@pytest.mark.parametrize("group", [(), ("data",)])
+def test_without_a_command_there_is_help(group: tuple[str, ...]) -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "treecrf", *group], capture_output=True, text=True
+    )
+    assert result.stderr.rstrip() == run(*group, "--help").rstrip()
+
+
 def test_a_shell_completes_commands() -> None:
     shell = ("bash", "-c", f"{sys.executable} -m treecrf --show-completion; true")
     script = run(command=shell)

@@ -41,7 +41,8 @@ def _visible_misuse() -> Iterator[None]:
         yield
     except Exception as error:
         message = getattr(error, "message", None)  # of click, which some versions of typer contain
-        if isinstance(message, str):
+        helps = type(error).__name__ == "NoArgsIsHelpError"  # the message is the help, in lines
+        if isinstance(message, str) and not helps:
             error.message = visible(message)  # type: ignore[attr-defined]
         raise
 
