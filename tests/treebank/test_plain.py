@@ -212,6 +212,15 @@ def test_what_is_meant_to_be_conllu_is_no_plain_text(text: str, line: int) -> No
     assert error.value.line == line
 
 
+def test_a_treebank_that_lost_its_tabs_is_no_plain_text(tmp_path: Path) -> None:
+    file = tmp_path / "pasted.conllu"
+    file.write_text("# sent_id = 1\n1 Hi hi INTJ _ _ 0 root _ _\n\n")
+    with pytest.raises(TreebankError, match=r"pasted\.conllu:2: 10 columns expected"):
+        list(read_sentences(file))
+    with file.open("rb") as opened, pytest.raises(TreebankError, match="--input text"):
+        look_at(opened, str(file))
+
+
 def test_comments_alone_in_a_file_that_is_called_a_treebank(tmp_path: Path) -> None:
     for name, sentences in (("notes.txt", 1), ("part.conllu", None)):
         (tmp_path / name).write_text("# a comment\n")

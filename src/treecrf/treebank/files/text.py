@@ -151,10 +151,13 @@ def _check_first_row(start: bytes, name: str) -> None:
 def find_input(chunks: Iterator[bytes], name: str) -> tuple[Input, Iterator[bytes]]:
     """The kind of a file that comes in pieces, and all its pieces.
 
-    The first line that is neither empty nor a comment decides: in CoNLL-U it has ten columns, or an
-    id in the first of them, and then what else is wrong with it is named. Where the first 64 KiB
-    have no such line, a tab in them makes it CoNLL-U, or the name of the file.
+    A file called .conllu is CoNLL-U, also where its tabs were lost. Otherwise the first line that
+    is neither empty nor a comment decides: in CoNLL-U it has ten columns, or an id in the first of
+    them, and then what else is wrong with it is named. Where the first 64 KiB have no such line, a
+    tab in them makes it CoNLL-U.
     """
+    if name.endswith((".conllu", ".conllu.gz")):
+        return "conllu", chunks
     taken: list[bytes] = []
     left = _LOOK_AT
     while left > 0 and (chunk := streams.next_chunk(chunks, name, line=1, before=taken)):
@@ -168,5 +171,4 @@ def find_input(chunks: Iterator[bytes], name: str) -> tuple[Input, Iterator[byte
                 is_row = line.count(b"\t") == 9 or _ID.match(line)
                 return "conllu" if is_row else "tokens", chain(taken, chunks)
     has_tab = b"\t" in b"".join(taken)[:_LOOK_AT]
-    named = name.endswith((".conllu", ".conllu.gz"))
-    return "conllu" if has_tab or named else "tokens", chain(taken, chunks)
+    return "conllu" if has_tab else "tokens", chain(taken, chunks)
