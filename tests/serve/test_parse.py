@@ -180,7 +180,7 @@ def test_constraints_that_cross_have_a_tree_all_the_same(client: TestClient) -> 
     [
         ({}, 422, "give `text`, `texts` or `tokens`"),
         ({"text": "a", "tokens": [["a"]]}, 422, "give `text`, `texts` or `tokens`"),
-        ({"text": "a", "top": 3}, 422, "top: "),
+        ({"text": "a", "top": 3}, 422, "top: there is no such field; /docs lists"),
         ({"text": 3}, 422, "text: "),
         ({"tokens": [["a"], []]}, 422, "sentence 2 has no words"),
         ({"tokens": [["a", "b\tc"]]}, 422, "word 2 of sentence 1 is 'b\\tc'"),

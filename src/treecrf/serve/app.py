@@ -99,6 +99,8 @@ async def _answer_invalid(request: Request, error: Any) -> Response:
             "send a JSON object as the body, and the header `Content-Type: application/json`; this "
             f"is {'no object' if is_json else f'of {kind[:100]}'}"
         )
+    elif first["type"] == "extra_forbidden":
+        detail = f"{place}: there is no such field; /docs lists all of them"
     else:
         detail = f"{place}: {problem}" if place else problem
     return await http_exception_handler(request, ServeError(422, detail))
