@@ -50,7 +50,8 @@ def test_what_training_prints_and_writes(data: tuple[object, ...], out: Path) ->
     assert re.fullmatch(rf"train  60 sentences, {words} words \(\d+ with lifted arcs\)", lines[0])
     assert lines[1] == "dev    60 sentences"
     assert re.fullmatch(r"model  crf2o, 0\.\dM weights, on cpu", lines[2])
-    assert [bool(EPOCH.fullmatch(line)) for line in lines[3:]] == [True, True, True, False]
+    assert lines[3] == "also   UPOS, XPOS, FEATS, LEMMA"
+    assert [bool(EPOCH.fullmatch(line)) for line in lines[4:]] == [True, True, True, False]
     log = log_of(out)
     assert [line["epoch"] for line in log] == [1, 2, 3]
     best = max(log, key=lambda line: line["las"])
@@ -140,7 +141,7 @@ def test_word_vectors(data: tuple[object, ...], out: Path) -> None:
     vectors.unlink()  # the model has them
     treecrf("train", *data, "--resume", "--set", "epochs=2", "--out", out)
     treecrf("train", *data, "--resume", "--set", "epochs=3", "--embeddings", vectors, "--out", out)
-    assert treecrf("parse", "-", "-m", out, stdin="a wombat saw .\n").stdout.count("\n") == 6
+    assert treecrf("parse", "-", "-m", out, stdin="a wombat saw .\n").stdout.count("\n") == 7
     vectors.write_text("the 1 2\ndog 1\n")
     line = problem("train", *data, *ONE_EPOCH, "--embeddings", vectors, "--out", out, "--overwrite")
     assert line.startswith(f"{vectors}:2: ")
