@@ -84,7 +84,7 @@ def test_errors_quote_forms_and_names(treebank: Path, tmp_path: Path) -> None:
 def test_errors_about_arguments(tmp_path: Path) -> None:
     mark = visible(HOSTILE)
     (tmp_path / HOSTILE).mkdir()
-    assert mark in shown("parse", "x", "-o", tmp_path / HOSTILE, code=2)
+    assert mark in shown("score", tmp_path / HOSTILE, "x", code=2)
     for arguments in ((f"--{HOSTILE}",), (HOSTILE,), ("data", HOSTILE), ("score", f"--{HOSTILE}")):
         shown(*arguments, code=2)
     shown("data", "generate", "-", "--seed", HOSTILE, code=2)
@@ -98,7 +98,7 @@ def test_training_and_what_is_made_with_it(treebank: Path, tmp_path: Path) -> No
     shown("train", *data, "--set", f"{HOSTILE}=1", "--out", "x", code=2)
     assert mark in shown("evaluate", treebank, "-m", folder, "--by", "relation")
     assert mark in shown("parse", treebank, "-m", folder, "--format", "tree")
-    assert mark in shown("parse", tmp_path / f"none{HOSTILE}", "-m", folder, code=2)
+    assert mark in shown("evaluate", tmp_path / f"none{HOSTILE}", "-m", folder, code=2)
 
 
 def test_a_real_terminal(treebank: Path) -> None:
