@@ -4,7 +4,7 @@ import glob
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import typer
 
@@ -19,6 +19,7 @@ __all__ = [
     "Files",
     "Target",
     "TextColumn",
+    "WordFormat",
     "is_folder",
     "parse_corpus",
     "report_problems",
@@ -43,6 +44,15 @@ Target = Annotated[
         metavar="FILE|DIR",
         help="The file to write, - is standard output, .gz compresses; or a folder, with a file "
         "for each FILE.",
+    ),
+]
+WordFormat = Annotated[
+    Literal["conllu", "json"] | None,
+    typer.Option(
+        "--format",
+        "-f",
+        help="json: an object a line.",
+        show_default="by the name of --output, else conllu",
     ),
 ]
 TextColumn = Annotated[

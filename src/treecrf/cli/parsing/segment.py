@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treecrf.cli.options import Device, Model, default_format, write_trees
-from treecrf.cli.parsing.files import Files, Target, TextColumn, write_files
+from treecrf.cli.parsing.files import Files, Target, TextColumn, WordFormat, write_files
 
 if TYPE_CHECKING:
     from treecrf.segment import Segmenter
@@ -25,15 +25,7 @@ def segment(
     files: Files,
     model: Model = None,
     output: Target = "-",
-    format: Annotated[
-        Literal["conllu", "json"] | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="json: an object a line.",
-            show_default="by the name of --output, else conllu",
-        ),
-    ] = None,
+    format: WordFormat = None,
     input: Annotated[
         Literal["auto", "text", "lines", "jsonl", "parquet"],
         typer.Option(

@@ -1,11 +1,11 @@
 """`treecrf tag`: tags, features and lemmas; the trees stay as they are."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 
 from treecrf.cli.options import Device, Model, Precision, default_format, load_parser, write_trees
-from treecrf.cli.parsing.files import Files, Target, TextColumn, write_files
+from treecrf.cli.parsing.files import Files, Target, TextColumn, WordFormat, write_files
 from treecrf.parser.choices import InputKind
 
 __all__ = ["tag"]
@@ -15,15 +15,7 @@ def tag(
     files: Files,
     model: Model = None,
     output: Target = "-",
-    format: Annotated[
-        Literal["conllu", "json"] | None,
-        typer.Option(
-            "--format",
-            "-f",
-            help="json: an object a line.",
-            show_default="by the name of --output, else conllu",
-        ),
-    ] = None,
+    format: WordFormat = None,
     input: Annotated[
         InputKind, typer.Option(help="The kind of FILE, as for `treecrf parse`.")
     ] = "auto",
