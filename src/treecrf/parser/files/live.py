@@ -24,7 +24,7 @@ _MOST_BYTES = 1 << 21  # that are held while more comes
 _LONGEST_PART = 1 << 25
 _MOST_CHARACTERS = 1 << 18
 _LONGEST_PARAGRAPH = 1 << 16  # characters
-_PARAGRAPH = re.compile(r"\s*\S.*?\n[ \t\r]*\n", re.DOTALL)
+_BLANK_LINE = re.compile(r"\n[ \t\r]*\n")
 
 
 def more_of(source: File) -> More | None:
@@ -101,11 +101,15 @@ def paragraphs(pieces: Iterable[str], more: More) -> Iterator[list[str] | Iterat
         if not ended and len(held) < _MOST_CHARACTERS and more():
             continue
         found: list[str] = []
-        for match in _PARAGRAPH.finditer(held):
-            if len(match[0]) > _LONGEST_PARAGRAPH:
-                break
-            found.append(match[0])
-        held = held[sum(map(len, found)) :]
+        start = last = 0
+        for match in _BLANK_LINE.finditer(held):
+            if held[last : match.end()].strip():  # else they are blank lines before a paragraph
+                if match.end() - start > _LONGEST_PARAGRAPH:
+                    break
+                found.append(held[start : match.end()])
+                start = match.end()
+            last = match.end()
+        held = held[start:]
         if found:
             yield found
         if ended or len(held) > _LONGEST_PARAGRAPH:
