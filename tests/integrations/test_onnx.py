@@ -74,6 +74,7 @@ def test_scores_of_a_bert_are_those_of_torch(
     tmp_path: Path,
 ) -> None:
     settings = {"lstm_layers": layers, "mix_layers": mixed, "predict": ["upos"], "tags": "upos"}
+    settings |= {"spelling_size": 8}
     config = config_for(bert, **settings)
     folder = trained(tmp_path / "model", small_treebank, config)
     path, difference = export_onnx(folder)

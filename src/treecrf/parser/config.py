@@ -64,6 +64,9 @@ class Config(Settings):
         20, "Characters read of a word; of a longer one, its first and last.", least=2, below=1001
     )
     tag_size: int = setting(100, "Size of the tag vectors.", least=1)
+    spelling_size: int = setting(
+        0, "Size of the vectors of case, first and last characters beside a transformer.", least=0
+    )
     lstm_layers: int = setting(
         3, "Number of BiLSTM layers; may be 0 over a transformer.", least=0, below=1001
     )
@@ -95,6 +98,11 @@ class Config(Settings):
         0.33, "Dropout of the vectors that score arcs, siblings and relations.", least=0, below=1
     )
 
+    column_weight: float = setting(
+        1.0,
+        "Weight of the loss of each predicted column; those of tree and relations have 1.",
+        least=0,
+    )
     learning_rate: float = setting(2e-3, "Initial learning rate.", least=0)
     transformer_learning_rate: float = setting(
         5e-5, "Initial learning rate of the last transformer layer.", least=0
@@ -155,6 +163,11 @@ class Config(Settings):
         return self.nonprojective == "pseudo" and self.loss != "nonprojective"
 
     @property
+    def reads_spelling(self) -> bool:
+        """Whether the spelling of words is read beside the transformer."""
+        return self.encoder == "transformer" and self.spelling_size > 0
+
+    @property
     def resolved_decoder(self) -> choices.Decoder:
         """The decoder that `auto` stands for."""
         if self.decoder != "auto":
@@ -189,6 +202,7 @@ ARCHITECTURE = (
     "char_size",
     "max_chars",
     "tag_size",
+    "spelling_size",
     "lstm_layers",
     "lstm_size",
     "arc_size",

@@ -92,6 +92,11 @@ def _add_pieces(graph: Graph, reader: PieceReader, tokens: Value) -> Value:
     if reader.tags is not None:
         tags = graph.gather(reader.tags.weight, graph.input("tags", ["batch", "token"]))
         read = graph.add("Concat", read, tags, attributes={"axis": 2})
+    if reader.spellings is not None:
+        rows = graph.input("spellings", ["batch", "token", "feature"])
+        spelling = graph.gather(reader.spellings.weight, rows)
+        spelling = graph.add("ReduceSum", spelling, graph.integers(2), attributes={"keepdims": 0})
+        read = graph.add("Concat", read, spelling, attributes={"axis": 2})
     return read if reader.bilstm is None else add_bilstm(graph, reader.bilstm, read, tokens)
 
 

@@ -132,6 +132,8 @@ def graph_inputs(batch: Batch) -> dict[str, Array]:
     inputs: dict[str, Array] = {"lengths": batch.lengths.numpy()}
     if batch.tags is not None:
         inputs["tags"] = _padded(batch, batch.tags)
+    if batch.spellings is not None:
+        inputs["spellings"] = batch.unpack(batch.spellings).numpy()
     if batch.words is not None:
         inputs |= _word_inputs(batch, batch.words)
     if batch.pieces is not None:

@@ -60,6 +60,7 @@ class Batch:
     cells: Tensor  # [token]
     places: Tensor  # [batch, N], packed places of the tokens of the grid
     tags: Tensor | None  # [token]
+    spellings: Tensor | None  # [token, feature]
     words: WordInputs | None
     pieces: PieceInputs | None
     heads: Tensor | None  # [batch, N]; -1 where not annotated or no word
@@ -104,6 +105,7 @@ def make_batch(
         "cells": cells,
         "places": places,
         "tags": None if encoded.tags is None else encoded.tags.take(token),
+        "spellings": None if encoded.spellings is None else encoded.spellings.take(forms, 0),
         "heads": None,
     }
     groups = {"own": own}

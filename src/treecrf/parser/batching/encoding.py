@@ -10,6 +10,7 @@ import numpy as np
 
 from treecrf.parser.batching.distinct import FormTable, Integers
 from treecrf.parser.batching.pieces import PieceTable
+from treecrf.parser.batching.spelling import spellings_of
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary, classes_of
@@ -33,6 +34,7 @@ class EncodedSentences:
     lengths: Integers  # [sentence], in words
     forms: Integers  # [token], the number of its form
     tags: Integers | None  # [token]
+    spellings: Integers | None  # [form, feature]
     form_table: FormTable | None
     piece_table: PieceTable | None
 
@@ -85,7 +87,8 @@ def encode(
     else:
         pieces, cut = vocabulary.pieces, [vocabulary.pieces.cut(form) for form in distinct]
         piece_table = PieceTable.of(cut, start=pieces.start, end=pieces.end, longest=pieces.longest)
-    return EncodedSentences(starts, lengths, forms, tags, form_table, piece_table)
+    spellings = spellings_of(distinct) if config.reads_spelling else None
+    return EncodedSentences(starts, lengths, forms, tags, spellings, form_table, piece_table)
 
 
 def _as_read(form: str) -> str:

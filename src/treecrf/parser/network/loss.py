@@ -88,7 +88,8 @@ def training_loss(
     loss = trees / max(1, counts.heads) + relations / max(1, counts.relations)
     for name, scores in scorer.columns(roles).items():
         if name in gold.columns:
-            loss = loss + _cross_entropy(scores, gold.columns[name]) / max(1, counts.columns[name])
+            column = _cross_entropy(scores, gold.columns[name]) / max(1, counts.columns[name])
+            loss = loss + config.column_weight * column
     return loss
 
 

@@ -9,6 +9,7 @@ from treecrf.nn.embedding import CharLSTM, WordEmbedding
 from treecrf.nn.layer_mix import LayerMix, mean_by_token
 from treecrf.nn.transformer.bert import BertEncoder
 from treecrf.parser.batching.batch import Batch, PieceInputs
+from treecrf.parser.batching.spelling import SPELLINGS
 from treecrf.parser.config import Config
 from treecrf.parser.network.pretrained import Pretrained
 
@@ -56,6 +57,11 @@ class PieceReader(nn.Module):
         if config.tags != "none":
             self.tags = nn.Embedding(sizes["tags"], config.tag_size)
             self.size += config.tag_size
+        self.spellings = None
+        if config.reads_spelling:
+            self.spellings = nn.Embedding(SPELLINGS, config.spelling_size)
+            nn.init.zeros_(self.spellings.weight)
+            self.size += config.spelling_size
         self.dropout = SharedDropout(config.encoder_dropout)
         self.bilstm = None
         if config.lstm_layers:
@@ -69,6 +75,8 @@ class PieceReader(nn.Module):
         tokens = mean_by_token(self._states(read), read.token, len(batch.sentence))
         if self.tags is not None:
             tokens = torch.cat((tokens, self.tags(batch.tags)), 1)
+        if self.spellings is not None:
+            tokens = torch.cat((tokens, self.spellings(batch.spellings).sum(1)), 1)
         tokens = self.dropout(tokens, batch.sentence, batch.grid[0])
         if self.bilstm is None:
             return tokens
