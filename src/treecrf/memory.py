@@ -1,13 +1,14 @@
 """Memory of the machine, and the part of it that this process may still take."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 __all__ = ["available_memory", "gibibytes", "machine_memory"]
 
 # Memory to assume where the system does not report it.
 _USUAL_BYTES = 16 << 30
-_MEMORY_FILE = Path("/proc/meminfo")
+_MACHINE = Path("/proc/meminfo")
 # Folder, limit and usage of a container's memory: control groups of versions 2 and 1.
 _GROUPS = (
     (Path("/sys/fs/cgroup"), "memory.max", "memory.current"),
@@ -23,10 +24,12 @@ def machine_memory() -> int:
         return _USUAL_BYTES
 
 
-def available_memory() -> int:
+def available_memory(
+    machine: Path = _MACHINE, groups: Sequence[tuple[Path, str, str]] = _GROUPS
+) -> int:
     """Bytes that this process may still take, of the machine and of its container."""
-    found = [_available_on_machine()]
-    for folder, limit, usage in _GROUPS:
+    found = [_available_on_machine(machine)]
+    for folder, limit, usage in groups:
         try:
             left = int((folder / limit).read_text()) - int((folder / usage).read_text())
             found.append(left + _reclaimable(folder / "memory.stat"))
@@ -40,9 +43,9 @@ def gibibytes(count: int) -> str:
     return f"{count / 2**30:,.1f} GiB"
 
 
-def _available_on_machine() -> int:
+def _available_on_machine(file: Path) -> int:
     try:
-        for line in _MEMORY_FILE.read_text().splitlines():
+        for line in file.read_text().splitlines():
             if line.startswith("MemAvailable:"):
                 return int(line.split()[1]) << 10
     except (OSError, ValueError, IndexError):

@@ -3,14 +3,17 @@
 import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.parser.models import LOSSES, VOCABULARY, batch_of, random_parser, sentences_of, with_loss
 from treecrf.parser.batching.batch import allowed_arcs
-from treecrf.parser.constraints import Constraints
-from treecrf.parser.decoding import batches, decoder
+from treecrf.parser.batching.encoding import encode
+from treecrf.parser.constraints import NO_CONSTRAINTS, Constraints
+from treecrf.parser.decoding.batches import decode_sentences
+from treecrf.parser.decoding.decoder import LONGEST_ENTROPY
 from treecrf.parser.vocab import Vocabulary
 from treecrf.struct import NonProjectiveTreeCRF
 from treecrf.treebank.probs import log_prob
@@ -94,18 +97,24 @@ def test_heads_that_cross_have_the_entropy_of_spanning_trees() -> None:
     assert analysis.marginals == pytest.approx(spanning.marginals[0].detach().numpy(), abs=1e-6)
 
 
-def test_long_sentences_have_no_entropy_of_the_second_order(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    for module in (batches, decoder):
-        monkeypatch.setattr(module, "LONGEST_ENTROPY", 5)
+def test_long_sentences_have_no_entropy_of_the_second_order() -> None:
     sentences = sentences_of([7, 5, 6, 2])
     for loss, known in (("crf2o", [False, True, False, True]), ("crf", [True] * 4)):
         parser = random_parser(with_loss(loss))
-        found = parser.analyse(sentences)
-        assert [math.isfinite(analysis.entropy) for analysis in found] == known
-        alone = parser.analyse(sentences[1:2])[0].entropy
-        assert found[1].entropy == pytest.approx(alone)
+        found = decode_sentences(
+            parser.scorer,
+            encode(sentences, parser.vocabulary, parser.config),
+            [NO_CONSTRAINTS] * 4,
+            config=parser.config,
+            device=parser.device,
+            details=True,
+            longest_entropy=5,
+        ).entropies
+        assert found is not None
+        assert np.isfinite(found).tolist() == known
+        assert found[1] == pytest.approx(parser.analyse(sentences[1:2])[0].entropy)
+    (analysis,) = random_parser(with_loss("crf2o")).analyse(sentences_of([LONGEST_ENTROPY + 1]))
+    assert math.isnan(analysis.entropy)
 
 
 def test_no_sentences_have_no_analyses() -> None:

@@ -6,7 +6,8 @@ import pytest
 
 import treecrf
 from tests.parser.folders import assert_same_trees, parser_of
-from treecrf.parser import ParserError, bundled
+from treecrf.parser import ParserError
+from treecrf.parser.bundled import model_folder
 from treecrf.treebank import read_conllu
 from treecrf.treebank.probs import head_probs
 
@@ -15,32 +16,34 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 
 @pytest.fixture
 def models(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(bundled, "BUNDLED", tmp_path / "models")
     monkeypatch.chdir(tmp_path)
     return tmp_path / "models"
 
 
 def test_nothing_and_the_name_are_the_model_that_comes_along(models: Path) -> None:
     parser_of().save(models / "en")
-    for parser in (treecrf.load(device="cpu"), treecrf.load("en", device="cpu")):
-        assert_same_trees(parser, parser_of())
+    for name in (None, "en"):
+        assert model_folder(name, bundled=models) == models / "en"
 
 
 def test_a_folder_of_that_name_comes_first(models: Path) -> None:
     parser_of().save(models / "en")
     parser_of(seed=3).save("en")
+    assert model_folder("en", bundled=models) == Path("en")
     assert_same_trees(treecrf.load("en", device="cpu"), parser_of(seed=3))
-    assert_same_trees(treecrf.load(device="cpu"), parser_of())
+    assert model_folder(None, bundled=models) == models / "en"
 
 
 @pytest.mark.parametrize("name", [None, "en"])
 def test_without_a_model_the_error_says_what_to_do(name: str | None, models: Path) -> None:
     with pytest.raises(ParserError, match="no English model comes with this copy"):
-        treecrf.load(name)
+        model_folder(name, bundled=models)
 
 
 @pytest.mark.parametrize("name", ["model", "some/en", "./en"])
 def test_other_names_are_folders(name: str, models: Path) -> None:
+    parser_of().save(models / "en")
+    assert model_folder(name, bundled=models) == Path(name)
     with pytest.raises(ParserError, match="no such folder"):
         treecrf.load(name)
 
@@ -53,7 +56,7 @@ def test_english_comes_along() -> None:
     assert [token.upos for token in first.tokens][:3] == ["PRON", "VERB", "PROPN"]
     assert all(0.5 < prob <= 1 for prob in first.probs)
     assert second.forms == ["They", "'re", "here", "!"]
-    folder = bundled.model_folder(None)
+    folder = model_folder(None)
     assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) <= 32 << 20
     assert all(path.stat().st_size < 16 << 20 for path in folder.glob("*.safetensors"))
 

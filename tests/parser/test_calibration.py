@@ -7,7 +7,8 @@ import torch
 
 from tests.parser.models import VOCABULARY, batch_of, random_scorer, sentences_of, with_loss
 from treecrf.parser import Parser, ParserError
-from treecrf.parser.decoding import decoder as decode
+from treecrf.parser.decoding.decoder import decode
+from treecrf.parser.estimates import FACTORED_CELLS
 from treecrf.parser.training.calibration import calibration_errors, fit_temperatures
 from treecrf.treebank import Sentence
 
@@ -28,19 +29,23 @@ def test_heat_takes_sureness_away(loss: str) -> None:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_trees_are_chosen_without_it(loss: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    sentences = sentences_of([2, 5, 9])
+def test_trees_are_chosen_without_it(loss: str) -> None:
     plain, hot = parser_with(1, loss), parser_with(3, loss)
-    for limit in (decode.FACTORED_CELLS, 0):  # the second as of long sentences
-        monkeypatch.setattr(decode, "FACTORED_CELLS", limit)
-        for sentence in sentences:
-            (one,), (other,) = plain.parse_tokens([sentence]), hot.parse_tokens([sentence])
-            assert one.heads == other.heads
+    for sentence in sentences_of([2, 5, 9]):
+        batch = batch_of([sentence], plain.config)
+        for cells in (FACTORED_CELLS, 0):  # the second as of long sentences
+            one, other = (
+                decode(it.scorer, batch, config=it.config, probs=True, factored_cells=cells)
+                for it in (plain, hot)
+            )
+            assert one.heads.tolist() == other.heads.tolist()
+            assert one.probs is not None
+            assert other.probs is not None
             if loss != "local":
                 marginals = hot.distribution([sentence]).marginals[0]
-                expected = [marginals[m, h].item() for m, h in enumerate(other.heads, 1)]
-                assert other.probs == pytest.approx(expected, abs=1e-5)
-            assert other.probs != pytest.approx(one.probs, abs=1e-5)
+                expected = [marginals[m, h].item() for m, h in enumerate(other.heads.tolist())]
+                assert other.probs[1:] == pytest.approx(expected[1:], abs=1e-5)
+            assert other.probs[1:] != pytest.approx(one.probs[1:], abs=1e-5)
 
 
 def test_the_best_trees_have_tempered_probabilities() -> None:

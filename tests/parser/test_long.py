@@ -1,12 +1,13 @@
 """Sentences whose sibling scores are computed as they are needed: the same trees as with all."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
 from torch import Tensor
 
 from tests.parser.models import DECODERS, batch_of, random_scorer, sentence_of, with_loss
-from treecrf.parser.decoding import decoder as decode_module
 from treecrf.parser.decoding.decoder import NoAllowedTreeError, decode
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.network.scorer import Scorer
@@ -28,11 +29,11 @@ def both_ways(
     config = with_loss("crf2o", decoder=decoder, multiroot=multiroot)
     scorer = random_scorer(config, seed=seed, spread=spread)
     batch = batch_of([sentence_of(words, seed=seed)], config)
-    plain = decode(scorer, batch, config=config, allowed=allowed, probs=probs)
+    decoded = partial(decode, scorer, batch, config=config, allowed=allowed, probs=probs)
+    plain = decoded()
     with monkeypatch.context() as patch:
-        patch.setattr(decode_module, "FACTORED_CELLS", 0)
         patch.setattr(Scorer, "siblings", None)  # they would not fit into memory
-        return plain, decode(scorer, batch, config=config, allowed=allowed, probs=probs)
+        return plain, decoded(factored_cells=0)
 
 
 def assert_same(plain: Trees, long: Trees) -> None:
@@ -92,14 +93,13 @@ def test_the_same_trees_with_constraints(
 
 
 @pytest.mark.parametrize("decoder", DECODERS)
-def test_what_no_tree_has(decoder: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_no_tree_has(decoder: str) -> None:
     config = with_loss("crf2o", decoder=decoder)
-    monkeypatch.setattr(decode_module, "FACTORED_CELLS", 0)
     allowed = torch.zeros(1, 3, 3, dtype=torch.bool)
     allowed[0, 1, 2] = allowed[0, 2, 1] = True
     batch = batch_of([sentence_of(2)], config)
     with pytest.raises(NoAllowedTreeError, match="sentence 1"):
-        decode(random_scorer(config), batch, config=config, allowed=allowed)
+        decode(random_scorer(config), batch, config=config, allowed=allowed, factored_cells=0)
 
 
 @pytest.mark.parametrize("decoder", DECODERS)

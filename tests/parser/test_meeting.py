@@ -7,7 +7,6 @@ from datetime import timedelta
 import pytest
 from torch.distributed import Store, TCPStore
 
-from treecrf.parser.training import ranks
 from treecrf.parser.training.ranks import LostRankError, joined, meet
 
 SIZE = 3
@@ -72,7 +71,6 @@ def test_nobody_waits_long_for_one_who_does_not_come(
     }
     for name, value in started.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(ranks, "_PATIENCE", SOON)
     problem = f"process {rank} of 2: another one has not come within 0.5 seconds; start them again"
-    with pytest.raises(LostRankError, match=problem), joined("cpu"):
+    with pytest.raises(LostRankError, match=problem), joined("cpu", patience=SOON):
         pass

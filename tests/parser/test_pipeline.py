@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tests.parser.models import random_parser, sentence_of, with_loss
 from treecrf.parser import ParserError
-from treecrf.parser.files import pipeline
 from treecrf.parser.files.pipeline import Ahead, pipelined, stop_of_thread, windows
 from treecrf.treebank import Sentence
 
@@ -33,12 +32,6 @@ class Source:
 
 
 @pytest.fixture
-def small_windows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pipeline, "_WINDOW_WORDS", 64)  # the first window has 4
-    monkeypatch.setattr(pipeline, "_WINDOW_ITEMS", 8)
-
-
-@pytest.fixture
 def no_thread_is_left() -> Iterator[None]:
     before = threading.active_count()
     yield
@@ -47,10 +40,7 @@ def no_thread_is_left() -> Iterator[None]:
 
 @given(st.lists(st.integers(0, 90), max_size=60))
 def test_windows_are_bounded_and_grow(sizes: list[int]) -> None:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pipeline, "_WINDOW_WORDS", 64)
-        patch.setattr(pipeline, "_WINDOW_ITEMS", 8)
-        found = list(windows(sizes, size=lambda item: item))
+    found = list(windows(sizes, size=lambda item: item, words=64, most=8))
     assert [size for window in found for size in window] == sizes
     most = 4
     for window in found:
@@ -61,9 +51,9 @@ def test_windows_are_bounded_and_grow(sizes: list[int]) -> None:
         most = min(2 * most, 64)
 
 
-def test_a_window_is_given_as_soon_as_it_is_full(small_windows: None) -> None:
+def test_a_window_is_given_as_soon_as_it_is_full() -> None:
     source = Source([3, 3, 3, 3])
-    stream = windows(source, size=lambda item: item)  # type: ignore[arg-type,return-value]
+    stream = windows(source, size=lambda item: item, words=64)  # type: ignore[arg-type,return-value]
     assert next(stream) == [3, 3]
     assert source.taken == 2
 
@@ -112,34 +102,34 @@ def streamed(sentences: object, *, keep_heads: bool = False) -> Iterator[Sentenc
     return parser.parse_stream(sentences, keep_heads=keep_heads)  # type: ignore[arg-type]
 
 
-@pytest.mark.usefixtures("small_windows", "no_thread_is_left")
+@pytest.mark.usefixtures("no_thread_is_left")
 def test_a_stream_of_sentences_is_read_as_it_is_used() -> None:
-    source = Source([sentence_of(2) for _ in range(100)])
+    source = Source([sentence_of(64)] * 1000)
     stream = streamed(source)
     assert source.taken == 0
     next(stream)
-    # Windows of 4 and of 8 words are in flight.
-    assert source.taken == 6
-    for _ in range(2):
+    # Windows of 4,096 and of 8,192 words are in flight.
+    assert source.taken == 64 + 128
+    for _ in range(64):
         next(stream)
-    assert source.taken == 6 + 8
+    assert source.taken == 64 + 128 + 256
     del stream
-    assert source.taken == 14
+    assert source.taken == 448
 
 
-@pytest.mark.usefixtures("small_windows", "no_thread_is_left")
+@pytest.mark.usefixtures("no_thread_is_left")
 def test_a_consumer_may_stop_in_the_middle() -> None:
-    for stop in (0, 1, 3, 7):
-        stream = streamed([sentence_of(3, seed=number) for number in range(30)])
+    for stop in (0, 1, 70):
+        stream = streamed([sentence_of(64)] * 500)
         for _ in range(stop):
             next(stream)
         stream.close()  # type: ignore[attr-defined]
         assert list(stream) == []
 
 
-@pytest.mark.usefixtures("small_windows", "no_thread_is_left")
+@pytest.mark.usefixtures("no_thread_is_left")
 def test_errors_of_the_input_and_of_the_work() -> None:
-    sentences = [sentence_of(2) for _ in range(20)]
+    sentences = [sentence_of(64)] * 100
     stream = streamed(Source([*sentences, OSError("disk gone")]))
     with pytest.raises(OSError, match="disk gone"):
         list(stream)
@@ -149,14 +139,14 @@ def test_errors_of_the_input_and_of_the_work() -> None:
         list(stream)
 
 
-@pytest.mark.usefixtures("small_windows", "no_thread_is_left")
+@pytest.mark.usefixtures("no_thread_is_left")
 def test_order_is_kept_over_windows() -> None:
-    lengths = [5, 1, 9, 0, 3, 3, 12, 2, 1, 7] * 3
+    lengths = [5, 1, 9, 0, 3, 3, 12, 2, 1, 7] * 300
     sentences = [sentence_of(length, seed=n) for n, length in enumerate(lengths)]
     parsed = list(streamed(sentences))
     assert [sentence.forms for sentence in parsed] == [sentence.forms for sentence in sentences]
-    alone = [next(streamed([sentence])).heads for sentence in sentences]
-    assert [sentence.heads for sentence in parsed] == alone
+    for sentence in range(0, 3000, 101):
+        assert parsed[sentence].heads == next(streamed([sentences[sentence]])).heads
 
 
 @pytest.mark.usefixtures("no_thread_is_left")

@@ -20,10 +20,11 @@ from tests.parser.models import (
 )
 from treecrf.parser import ParserError
 from treecrf.parser.api import Parser
-from treecrf.parser.decoding import batches
+from treecrf.parser.batching.encoding import encode
+from treecrf.parser.constraints import NO_CONSTRAINTS
+from treecrf.parser.decoding.batches import decode_sentences
 from treecrf.parser.decoding.decoder import decode
 from treecrf.parser.device import choose_device
-from treecrf.parser.files import pipeline
 from treecrf.treebank import Sentence, read_conllu
 
 LENGTHS = [3, 7, 1, 5, 2, 2, 9, 4, 0, 6]
@@ -38,21 +39,32 @@ def tree_of(sentence: Sentence) -> tuple[list[int], list[str]]:
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_trees_do_not_depend_on_batches_and_windows(
-    loss: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trees_do_not_depend_on_batches_and_windows(loss: str) -> None:
     parser = random_parser(with_loss(loss))
     words = words_of(LENGTHS)
     alone = [parser.parse_tokens([sentence])[0] for sentence in words]
     assert [sentence.forms for sentence in alone] == words
-    for batch_words, window_words, window_items in ((7, 1 << 16, 100), (10, 96, 4), (1, 1, 1)):
-        monkeypatch.setitem(batches.BATCH_WORDS, "cpu", batch_words)
-        monkeypatch.setattr(pipeline, "_WINDOW_WORDS", window_words)
-        monkeypatch.setattr(pipeline, "_WINDOW_ITEMS", window_items)
-        for parsed in (parser.parse_tokens(iter(words)), list(parser.parse_stream(iter(words)))):
-            assert [tree_of(sentence) for sentence in parsed] == [tree_of(item) for item in alone]
-            for sentence, expected in zip(parsed, alone, strict=True):
-                assert sentence.probs == pytest.approx(expected.probs)
+    sentences = sentences_of(LENGTHS)
+    for batch_words in (1, 7, 10):
+        trees = decode_sentences(
+            parser.scorer,
+            encode(sentences, parser.vocabulary, parser.config),
+            [NO_CONSTRAINTS] * len(sentences),
+            config=parser.config,
+            device=parser.device,
+            probs=True,
+            batch_words=batch_words,
+        )
+        assert trees.probs is not None
+        for row, expected in enumerate(alone):
+            tokens = row_of(trees, row)
+            assert trees.heads[tokens][1:].tolist() == expected.heads
+            assert trees.probs[tokens][1:] == pytest.approx(expected.probs)
+    many = words * 110  # more than a window
+    for parsed in (parser.parse_tokens(iter(many)), list(parser.parse_stream(iter(many)))):
+        assert [tree_of(sentence) for sentence in parsed] == [tree_of(item) for item in alone] * 110
+        for sentence, expected in zip(parsed, alone * 110, strict=True):
+            assert sentence.probs == pytest.approx(expected.probs)
 
 
 @pytest.mark.parametrize("decoder", DECODERS)

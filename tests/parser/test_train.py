@@ -14,7 +14,6 @@ from treecrf.parser import ParserError, load
 from treecrf.parser.batching.batch import shuffled_batches
 from treecrf.parser.config import Config
 from treecrf.parser.folder import load_checkpoint, load_weights, save_checkpoint
-from treecrf.parser.training import run
 from treecrf.parser.training.loop import Epoch, Step, Training, train
 from treecrf.parser.training.setup import set_up
 from treecrf.treebank import Sentence, write_conllu
@@ -103,7 +102,7 @@ class Killed(BaseException):
 
 @pytest.mark.parametrize("schedule", ["exponential", "linear"])
 def test_killed_training_goes_on_from_the_last_epoch_on_disk(
-    schedule: str, treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    schedule: str, treebank: Path, tmp_path: Path
 ) -> None:
     config = CONFIG.changed({"schedule": schedule, "warmup": 1.0})
     finish(treebank, tmp_path / "straight", config)
@@ -113,12 +112,11 @@ def test_killed_training_goes_on_from_the_last_epoch_on_disk(
             raise Killed
 
     for share in (float("inf"), 1e-9):  # each epoch is written, or the first alone
-        monkeypatch.setattr(run, "_WRITING_SHARE", share)
         folder = tmp_path / f"killed {share}"
         training = start(treebank, folder, config)
         training.on_step = kill
         with pytest.raises(Killed):
-            train(training, folder)
+            train(training, folder, writing_share=share)
         assert len(log_of(folder)) == (2 if share > 1 else 1)
         finish(treebank, folder, config, resume=True)
         assert_same_run(tmp_path / "straight", folder)
@@ -264,7 +262,6 @@ class Clock:
 def test_training_that_the_time_cut_goes_on_as_if_it_had_not(
     share: float, treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(run, "_WRITING_SHARE", share)
     finish(treebank, tmp_path / "straight")
     clock, folder = Clock(), tmp_path / "cut"
     monkeypatch.setattr("treecrf.parser.training.loop.time", clock)
@@ -275,7 +272,7 @@ def test_training_that_the_time_cut_goes_on_as_if_it_had_not(
         clock.now += 1000 * (epoch.epoch == 2)
 
     training.on_epoch = be_late
-    last = train(training, folder)
+    last = train(training, folder, writing_share=share)
     assert last.epoch == 2  # without the third, of which a batch was done
     assert log_of(folder) == log_of(tmp_path / "straight")[:2]
     parser = load(folder, device="cpu")

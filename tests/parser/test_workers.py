@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,13 @@ from tests.parser.models import SMALL, random_parser, sentence_of
 from treecrf.parser.errors import ParserError
 from treecrf.parser.files import workers as module
 from treecrf.parser.files.sources import FileOptions
-from treecrf.parser.files.workers import parse_with_workers
 from treecrf.treebank import Sentence, TreebankError, read_conllu, write_conllu
-from treecrf.treebank.files import streams as files
 from treecrf.treebank.files.text import SentenceIds
 from treecrf.treebank.probs import with_written_probs
 
 CONFIG = replace(SMALL, loss="crf")
+
+parse_with_workers = partial(module.parse_with_workers, piece_bytes=4000)
 
 
 @pytest.fixture
@@ -33,12 +34,6 @@ def treebank(tmp_path: Path) -> Path:
         sentence.comments.append(f"# sent_id = {number}")
     write_conllu(sentences, path)
     return path
-
-
-@pytest.fixture(autouse=True)
-def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_PIECE_BYTES", 1)
-    monkeypatch.setattr(files, "_CHUNK", 1000)
 
 
 @pytest.mark.parametrize("count", [1, 3])
@@ -57,7 +52,7 @@ def test_the_same_trees_in_the_same_order(treebank: Path, count: int) -> None:
 def test_pieces_end_where_sentences_end(treebank: Path) -> None:
     data = treebank.read_bytes()
     chunks = [data[start : start + 1000] for start in range(0, len(data), 1000)]
-    pieces = list(module._pieces(iter(chunks), "in", "conllu"))
+    pieces = list(module._pieces(iter(chunks), "in", "conllu", size=1))
     assert len(pieces) > 5
     assert b"".join(piece.data for piece in pieces) == data
     lines = 0
@@ -169,20 +164,20 @@ def test_a_worker_that_cannot_be_started_leaves_nothing_behind(
     assert [process.poll() for process in started] == [0]
 
 
-def test_what_is_no_answer_is_an_error(treebank: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_no_answer_is_an_error(treebank: Path) -> None:
     program = "import os; os.write(1, b'Intel MKL WARNING\n')"
-    monkeypatch.setattr(module, "_PROGRAM", program)
+    parser, options = random_parser(CONFIG), FileOptions()
     with pytest.raises(ParserError, match="has ended"):
-        list(parse_with_workers(random_parser(CONFIG), treebank, FileOptions(), workers=1))
+        list(parse_with_workers(parser, treebank, options, workers=1, program=program))
 
 
 def test_what_a_worker_prints_is_no_answer(
-    treebank: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+    treebank: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     shouting = "import os, treecrf.parser.files.worker as w; r = w._Worker.read; "
     shouting += "w._Worker.read = lambda *a: (os.write(1, b'shout\\n'), r(*a))[1]; w.serve()"
-    monkeypatch.setattr(module, "_PROGRAM", shouting)
-    pieces = list(parse_with_workers(random_parser(CONFIG), treebank, FileOptions(), workers=1))
+    parser, options = random_parser(CONFIG), FileOptions()
+    pieces = list(parse_with_workers(parser, treebank, options, workers=1, program=shouting))
     assert len(pieces) > 5
     assert "shout" in capfd.readouterr().err
 
@@ -201,15 +196,15 @@ def test_a_worker_loads_no_torch() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_raw_text_is_cut_as_in_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_PIECE_CHARACTERS", 2000)
+def test_raw_text_is_cut_as_in_one_process(tmp_path: Path) -> None:
     text = "".join(
         f"I saw {name} with a telescope. They're here!\n\nDid you? No.\n" for name in NAMES * 120
     )
     path = tmp_path / "text.txt"
     path.write_text(text, encoding="utf-8")
     parser = treecrf.load(device="cpu")
-    parsed = list(parse_with_workers(parser, path, FileOptions(write_probs=True), workers=2))
+    options = FileOptions(write_probs=True)
+    parsed = list(parse_with_workers(parser, path, options, workers=2, piece_characters=2000))
     assert len(parsed) >= 3
     sentences = map(SentenceIds().give, parser.parse(text))
     expected = "".join(with_written_probs(s).to_conllu() for s in sentences)

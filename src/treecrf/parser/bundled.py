@@ -11,7 +11,7 @@ BUNDLED = Path(__file__).parent.parent / "models"
 DEFAULT = "en"
 
 
-def model_folder(model: str | Path | None) -> Path:
+def model_folder(model: str | Path | None, *, bundled: Path = BUNDLED) -> Path:
     """The folder of a model: one that exists, else a model that comes with treecrf."""
     if not isinstance(model, str | os.PathLike | None):
         raise ParserError(f"a model is the path of its folder, or a name, and not {model!r:.60}")
@@ -19,7 +19,7 @@ def model_folder(model: str | Path | None) -> Path:
     if model is not None and (Path(model).exists() or os.path.basename(model) != str(model)):
         return Path(model)
     name = DEFAULT if model is None else str(model)
-    folder = BUNDLED / name
+    folder = bundled / name
     if (folder / "config.toml").is_file():
         return folder
     if model is None or name == DEFAULT:

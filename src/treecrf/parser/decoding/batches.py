@@ -47,10 +47,13 @@ def decode_sentences(
     probs: bool = False,
     details: bool = False,
     topk: Sequence[int] | None = None,
+    batch_words: int | None = None,
+    longest_entropy: int = LONGEST_ENTROPY,
 ) -> Trees:
     """The trees of encoded sentences, each under its constraints; see `Decoding`.
 
-    `topk` says how many of the best trees to list for each sentence; 0 is no list.
+    `topk` says how many of the best trees to list for each sentence; 0 is no list. A batch has at
+    most `batch_words`, or one sentence.
     """
     order = np.argsort(-encoded.lengths, kind="stable")
     if device.type == "cpu":
@@ -63,14 +66,16 @@ def decode_sentences(
         batch = make_batch(encoded, rows, device=device)
         own = [constraints[row] for row in batch.rows]
         allowed = allowed_arcs(own, batch.grid[1], device=device)
-        decoding = Decoding(scorer, batch, config=config, allowed=allowed)
+        decoding = Decoding(
+            scorer, batch, config=config, allowed=allowed, longest_entropy=longest_entropy
+        )
         trees = decoding.best(probs=probs, details=details)
         if topk is not None:
             lists = [decoding.list_best(k) if (k := topk[row]) else None for row in batch.rows]
             trees = replace(trees, best=lists)
         return batch.rows, trees
 
-    tokens = BATCH_WORDS[device.type]
+    tokens = batch_words or BATCH_WORDS[device.type]
     if device.type == "cpu":  # batches are computed side by side, each on one thread
         share = -(-int(encoded.lengths.sum()) // torch.get_num_threads())
         tokens = min(tokens, max(share, _LEAST_WORDS))
@@ -78,7 +83,8 @@ def decode_sentences(
     cells = CELLS // 8 if details else CELLS
     alone: list[Integers] = []
     together: list[Integers] = []
-    for part in _parts(encoded.lengths, order, details=details, topk=topk):
+    longest = longest_entropy if details else None
+    for part in _parts(encoded.lengths, order, longest=longest, topk=topk):
         for rows in cut_batches(encoded.lengths, part, tokens=tokens, cells=cells):
             grid = len(rows), int(encoded.lengths[rows].max()) + 1
             (together if is_small_grid(grid, device) else alone).append(rows)
@@ -89,15 +95,15 @@ def decode_sentences(
 
 
 def _parts(
-    lengths: Integers, order: Integers, *, details: bool, topk: Sequence[int] | None
+    lengths: Integers, order: Integers, *, longest: int | None, topk: Sequence[int] | None
 ) -> Iterator[Integers]:
     """Sentences that may share a batch: with lists none, and those too long for entropies apart."""
     if topk is not None:
         listed = np.array(topk, bool)[order]
         yield from order[listed, None]
         order = order[~listed]
-    if details:
-        too_long = lengths[order] > LONGEST_ENTROPY
+    if longest is not None:
+        too_long = lengths[order] > longest
         yield order[too_long]
         order = order[~too_long]
     yield order

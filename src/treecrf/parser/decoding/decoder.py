@@ -64,11 +64,13 @@ def decode(
     allowed: Tensor | None = None,
     probs: bool = False,
     details: bool = False,
+    factored_cells: int = FACTORED_CELLS,
 ) -> Trees:
-    """The best trees of a batch; see `Decoding.best`."""
-    return Decoding(scorer, batch, config=config, allowed=allowed).best(
-        probs=probs, details=details
+    """The best trees of a batch; see `Decoding`."""
+    decoding = Decoding(
+        scorer, batch, config=config, allowed=allowed, factored_cells=factored_cells
     )
+    return decoding.best(probs=probs, details=details)
 
 
 class Decoding:
@@ -76,10 +78,20 @@ class Decoding:
 
     Where no tree of the family that the model decodes is allowed for a sentence, spanning trees
     take its place: any tree, by the scores of arcs alone. Use it in inference mode.
+
+    Where a sentence has more than `factored_cells` of sibling scores, they are computed as they are
+    needed. One of more than `longest_entropy` words has no entropy of the second order.
     """
 
     def __init__(
-        self, scorer: Network, batch: Batch, *, config: Config, allowed: Tensor | None = None
+        self,
+        scorer: Network,
+        batch: Batch,
+        *,
+        config: Config,
+        allowed: Tensor | None = None,
+        factored_cells: int = FACTORED_CELLS,
+        longest_entropy: int = LONGEST_ENTROPY,
     ) -> None:
         self.scorer = scorer
         self.batch = batch
@@ -87,7 +99,8 @@ class Decoding:
         self.allowed = allowed
         self.roles = scorer(batch)
         self.arcs = scorer.arcs(self.roles, batch)
-        self.is_long = scorer.sibling_scores is not None and batch.grid[1] ** 3 > FACTORED_CELLS
+        self.is_long = scorer.sibling_scores is not None and batch.grid[1] ** 3 > factored_cells
+        self.longest_entropy = longest_entropy
         self._missing: Tensor | None = None  # [batch], the sentences that spanning trees are for
 
     def best(self, *, probs: bool = False, details: bool = False) -> Trees:
@@ -225,7 +238,7 @@ class Decoding:
 
     def _entropies(self) -> Tensor:
         """Entropies `[batch]`; NaN of all where a sentence of the second order is too long."""
-        if self.scorer.sibling_scores is not None and self.batch.grid[1] > LONGEST_ENTROPY + 1:
+        if self.scorer.sibling_scores is not None and self.batch.grid[1] > self.longest_entropy + 1:
             return self.arcs.new_full(self.batch.lengths.shape, math.nan)
         return self._calibrated.entropy
 

@@ -14,8 +14,8 @@ Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
 # Size of a window, within which sentences are sorted by length.
-_WINDOW_WORDS = 1 << 16
-_WINDOW_ITEMS = 1 << 13
+_WORDS = 1 << 16
+_ITEMS = 1 << 13
 # Windows that are being computed or wait while the next one is read.
 _IN_FLIGHT = 2
 
@@ -23,22 +23,27 @@ _stop: ContextVar[Event | None] = ContextVar("stop", default=None)
 
 
 def windows(
-    items: Iterable[Item], *, size: Callable[[Item], int], most: int | None = None
+    items: Iterable[Item],
+    *,
+    size: Callable[[Item], int],
+    most: int | None = None,
+    words: int = _WORDS,
 ) -> Iterator[list[Item]]:
     """Lists of items, bounded in total size; the first are small, so that output starts early.
 
-    No list has more than `most` items.
+    No list has more than `most` items; one is complete when its sizes add up to `words`.
     """
     window: list[Item] = []
     total = 0
-    largest = _WINDOW_WORDS // 16
+    most = min(most or _ITEMS, _ITEMS)
+    largest = words // 16
     for item in items:
         window.append(item)
         total += size(item)
-        if total >= largest or len(window) >= min(most or _WINDOW_ITEMS, _WINDOW_ITEMS):
+        if total >= largest or len(window) >= most:
             yield window
             window, total = [], 0
-            largest = min(2 * largest, _WINDOW_WORDS)
+            largest = min(2 * largest, words)
     if window:
         yield window
 

@@ -34,8 +34,6 @@ from treecrf.treebank.files.text import Input, text_pieces
 
 __all__ = ["parse_with_workers"]
 
-_PIECE_BYTES = 1 << 21
-_PIECE_CHARACTERS = 1 << 18  # of raw text
 # Pieces in flight for each worker: while one is computed, the next is read.
 _IN_FLIGHT = 2
 # Threads that compute: while one waits for a GPU, another makes the next batch.
@@ -50,9 +48,19 @@ _ENDED = "a process that reads and writes has ended; try --workers 0"
 
 
 def parse_with_workers(
-    parser: Parser, source: File, options: FileOptions, *, workers: int
+    parser: Parser,
+    source: File,
+    options: FileOptions,
+    *,
+    workers: int,
+    piece_bytes: int = 1 << 21,
+    piece_characters: int = 1 << 18,
+    program: str = _PROGRAM,
 ) -> Iterator[str]:
-    """Parse a file to pieces of CoNLL-U, in order; one tree a sentence, no documents."""
+    """Parse a file to pieces of CoNLL-U, in order; one tree a sentence, no documents.
+
+    Pieces have about `piece_bytes`, of raw text `piece_characters`. Workers run `program`.
+    """
     if workers < 1:
         raise ParserError(f"workers is {workers}; it is how many processes there are, 1 or more")
     if options.topk is not None:
@@ -68,10 +76,11 @@ def parse_with_workers(
             segmenter = parser.segmenter
             cutting = segmenter.splitter, segmenter.joins
             blocks = segmenter.score_stream(text_pieces(file, name))
-            pieces = cut_scored(blocks, joins=segmenter.joins, size=_PIECE_CHARACTERS)
+            pieces = cut_scored(blocks, joins=segmenter.joins, size=piece_characters)
             read_as: Input = "tokens"
         elif kind == "conllu" or kind == "tokens":
-            pieces, read_as = _pieces(read_chunks(file), name, kind), kind
+            chunks = read_chunks(file, piece_bytes // 8)
+            pieces, read_as = _pieces(chunks, name, kind, size=piece_bytes), kind
         else:
             raise ParserError(f"{name}: workers take no documents; parse them with none")
         job = FileJob(parser.vocabulary, parser.config, name, read_as, keep_heads, probs, cutting)
@@ -79,7 +88,7 @@ def parse_with_workers(
         pool: list[_Process] = []
         stack.callback(_close, pool)
         for _ in range(workers):
-            pool.append(_Process(job))
+            pool.append(_Process(job, program))
         threads = ThreadPoolExecutor(_THREADS[parser.device.type])
         stop = threading.Event()
         stack.callback(threads.shutdown, cancel_futures=True)
@@ -134,13 +143,13 @@ def _trees(parser: Parser, numbers: Numbers, config: Config, *, probs: bool) -> 
         raise error.named(numbers.places[error.row]) from None
 
 
-def _pieces(chunks: Iterator[bytes], name: str, kind: Input) -> Iterator[Piece]:
-    """The file in pieces of whole sentences."""
+def _pieces(chunks: Iterator[bytes], name: str, kind: Input, *, size: int) -> Iterator[Piece]:
+    """The file in pieces of whole sentences, each of about so many bytes."""
     lines = 0
     rest: list[bytes] = []
     while chunk := next_chunk(chunks, name, line=lines + 1, before=rest):
         rest.append(chunk)
-        if sum(map(len, rest)) < _PIECE_BYTES:
+        if sum(map(len, rest)) < size:
             continue
         data = b"".join(rest)
         end = len(data) if kind == "tokens" else data.rfind(b"\n\n") + 2
@@ -157,10 +166,10 @@ def _pieces(chunks: Iterator[bytes], name: str, kind: Input) -> Iterator[Piece]:
 class _Process:
     """A worker process, and two threads that talk to it, so that `ask` does not wait."""
 
-    def __init__(self, job: FileJob) -> None:
+    def __init__(self, job: FileJob, program: str) -> None:
         # multiprocessing would import the main program, and torch, in the worker.
         self.process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _PROGRAM],
+            [sys.executable, "-P", "-c", program],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ

@@ -88,15 +88,18 @@ class Training:
 
 
 @fast_products()
-def train(training: Training, folder: Path, *, resume: bool = False) -> Epoch:
+def train(
+    training: Training, folder: Path, *, resume: bool = False, writing_share: float = 0.05
+) -> Epoch:
     """Train until the dev LAS stops rising, and keep the best model in the folder.
 
     Everything random in an epoch follows from the seed and the number of the epoch, so a resumed
     run gives what an uninterrupted one gives. Several processes each take a part of every batch,
-    and have the same weights after each step. The folder is locked meanwhile.
+    and have the same weights after each step. The folder is locked meanwhile. Writing to it takes
+    at most about `writing_share` of the time.
     """
     with training_in(folder, training.ranks), threads_for(_operation_size(training)):
-        return _train(training, folder, resume=resume)
+        return _train(training, folder, resume=resume, writing_share=writing_share)
 
 
 def _operation_size(training: Training) -> float:
@@ -110,7 +113,7 @@ def _operation_size(training: Training) -> float:
     return config.batch_tokens / max(1, length) * 4 * config.lstm_size**2
 
 
-def _train(training: Training, folder: Path, *, resume: bool) -> Epoch:
+def _train(training: Training, folder: Path, *, resume: bool, writing_share: float) -> Epoch:
     config, ranks = training.config, training.ranks
     scorer = training.scorer.to(training.device)
     encoded = encode(training.prepared.sentences, training.vocabulary, config)
@@ -118,7 +121,7 @@ def _train(training: Training, folder: Path, *, resume: bool) -> Epoch:
     dev = DevSet(training.dev, training.vocabulary, config, device=training.device, ranks=ranks)
     per_epoch = len(shuffled_batches(encoded.lengths, tokens=config.batch_tokens, seed=0))
     optimisation = Optimisation(scorer, config, epoch_steps=per_epoch)
-    run = Run(folder, training, optimisation)
+    run = Run(folder, training, optimisation, writing_share=writing_share)
     run.start(resume=resume)
     started = time.perf_counter() - run.seconds
     limit = float("inf") if training.max_minutes is None else 60 * training.max_minutes

@@ -122,8 +122,11 @@ ALONE = Ranks()
 
 
 @contextmanager
-def joined(device: str) -> Iterator[tuple[Ranks, str]]:
-    """Join the processes that `torchrun` started; gives the ranks and this process's device."""
+def joined(device: str, *, patience: timedelta = _PATIENCE) -> Iterator[tuple[Ranks, str]]:
+    """Join the processes that `torchrun` started; gives the ranks and this process's device.
+
+    No process waits longer than `patience` for another to come.
+    """
     if not (distributed.is_available() and distributed.is_torchelastic_launched()):
         yield ALONE, device
         return
@@ -135,7 +138,7 @@ def joined(device: str) -> Iterator[tuple[Ranks, str]]:
     on_gpu = own.type == "cuda"
     if on_gpu:
         torch.cuda.set_device(own)
-    _connect(ranks, own if on_gpu else None)
+    _connect(ranks, own if on_gpu else None, patience)
     try:
         yield ranks, str(own)
     except ParserError as error:  # found by all, unless another process was lost
@@ -151,15 +154,15 @@ def joined(device: str) -> Iterator[tuple[Ranks, str]]:
     distributed.destroy_process_group()
 
 
-def _connect(ranks: Ranks, gpu: torch.device | None) -> None:
+def _connect(ranks: Ranks, gpu: torch.device | None, patience: timedelta) -> None:
     """Make a group of the processes once all have come."""
     from torch.distributed.rendezvous import rendezvous  # not every torch has it
 
     try:
-        store, rank, size = next(rendezvous("env://", timeout=_PATIENCE))
+        store, rank, size = next(rendezvous("env://", timeout=patience))
         distributed.init_process_group(
             "gloo" if gpu is None else "cpu:gloo,cuda:nccl",
-            store=meet(store, rank, size, patience=_PATIENCE),
+            store=meet(store, rank, size, patience=patience),
             rank=rank,
             world_size=size,
             device_id=gpu,
@@ -169,7 +172,7 @@ def _connect(ranks: Ranks, gpu: torch.device | None) -> None:
     except (TimeoutError, RuntimeError) as error:
         problem = f"cannot be reached ({_reason(error)})"
         if isinstance(error, TimeoutError):
-            problem = f"has not come within {_PATIENCE.total_seconds():g} seconds"
+            problem = f"has not come within {patience.total_seconds():g} seconds"
         raise LostRankError(
             f"process {ranks.rank} of {ranks.size}: another one {problem}; start them again, with "
             "--resume"

@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Epoch", "Run"]
 
-# Writing takes at most about this share of the time: after short epochs not everything is written,
-# and resumed training repeats the missing epochs with the same result.
-_WRITING_SHARE = 0.05
-
 
 @dataclass(frozen=True, slots=True)
 class Epoch:
@@ -43,10 +39,22 @@ class Epoch:
 
 
 class Run:
-    """State of a training run, in memory and on disk."""
+    """State of a training run, in memory and on disk.
 
-    def __init__(self, folder: Path, training: "Training", optimisation: Optimisation) -> None:
+    Writing takes at most about `writing_share` of the time: after short epochs not everything is
+    written, and resumed training repeats the missing epochs with the same result.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        training: "Training",
+        optimisation: Optimisation,
+        *,
+        writing_share: float,
+    ) -> None:
         self.folder = folder
+        self.writing_share = writing_share
         self.training = training
         self.optimisation = optimisation
         self.data = fingerprint(training.prepared.sentences)
@@ -151,7 +159,7 @@ class Run:
         if epoch.best_epoch == number and self.training.ranks.leads:
             weights = self.optimisation.averaged.state_dict()
             self._best = {name: tensor.clone() for name, tensor in weights.items()}
-        if time.perf_counter() - self._written >= self._writing / _WRITING_SHARE:
+        if time.perf_counter() - self._written >= self._writing / self.writing_share:
             self._write(whole=True)
         return epoch
 

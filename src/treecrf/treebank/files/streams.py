@@ -88,10 +88,10 @@ class _Rejoined(io.RawIOBase):
         return len(data)
 
 
-def read_chunks(file: IO[bytes] | IO[str]) -> Iterator[bytes]:
-    """Pieces of a file that end where a line ends, with `\\n` as the line break."""
+def read_chunks(file: IO[bytes] | IO[str], size: int = _CHUNK) -> Iterator[bytes]:
+    """Pieces of a file, read `size` bytes at a time; they end where a line ends, with `\\n`."""
     first = True
-    for chunk in _whole_lines(file):
+    for chunk in _whole_lines(file, size):
         if first:
             chunk = chunk.removeprefix(codecs.BOM_UTF8)
             first = False
@@ -99,11 +99,11 @@ def read_chunks(file: IO[bytes] | IO[str]) -> Iterator[bytes]:
             yield chunk.replace(b"\r\n", b"\n") if b"\r" in chunk else chunk
 
 
-def _whole_lines(file: IO[bytes] | IO[str]) -> Iterator[bytes]:
+def _whole_lines(file: IO[bytes] | IO[str], size: int) -> Iterator[bytes]:
     # A pipe gives what it has: no waiting until a whole piece, or a line, is full.
     read: Callable[[int], bytes | str] = getattr(file, "read1", file.read)
     rest: list[bytes] = []  # of a line that goes on
-    while chunk := _encoded(read(_CHUNK)):
+    while chunk := _encoded(read(size)):
         end = chunk.rfind(b"\n") + 1
         if end:
             yield b"".join([*rest, chunk[:end]])
