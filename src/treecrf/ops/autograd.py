@@ -20,6 +20,11 @@ def masked_and_shifted(
     backend = backend_for(arc_scores.device)
     if backend == "torch":
         return reference.mask_and_shift(arc_scores, lengths, allowed=allowed)
+    if not (torch.is_grad_enabled() and arc_scores.requires_grad):
+        kernels = module("masking", backend)
+        return cast(
+            tuple[Tensor, Tensor], kernels.mask_and_shift(arc_scores, lengths, allowed=allowed)
+        )
     return cast(tuple[Tensor, Tensor], _MaskAndShift.apply(backend, arc_scores, lengths, allowed))
 
 

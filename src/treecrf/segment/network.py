@@ -55,10 +55,9 @@ class CharacterNetwork(nn.Module):
         # The LSTM reads `[character, window, feature]`, without a copy of it all.
         embedded = (self.characters(characters.T), self.classes(classes.T))
         vectors = self.dropout(torch.cat(embedded, 2))
-        if vectors.shape[1] <= _FEW_WINDOWS and can_run_alone(self.layers, vectors):
-            layers = self.packed or list(map(pack_layer, self.layers))
+        if self.packed and vectors.shape[1] <= _FEW_WINDOWS and not torch.is_grad_enabled():
             vectors = torch.stack(
-                [run_alone(layers, window, context=context) for window in vectors.unbind(1)], 1
+                [run_alone(self.packed, window, context=context) for window in vectors.unbind(1)], 1
             )
         else:
             for layer in self.layers:

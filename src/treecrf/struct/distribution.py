@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from treecrf.ops import autograd
-from treecrf.ops.backend import Family, Scores, implementation
+from treecrf.ops.backend import Family, Scores, backend_for, implementation
 from treecrf.ops.constants import MOST_TREES, NEGATIVE_INFINITY
 from treecrf.ops.projective.siblings import usable_siblings
 from treecrf.ops.reference.backpropagation import plain
@@ -86,7 +86,7 @@ class TreeDistribution:
     @property
     def max(self) -> Tensor:
         """Score `[batch]` of the best tree; -inf where there is none."""
-        return self._scores_of(self._best_heads.unsqueeze(1)).squeeze(1)
+        return self._scores_of_found(self._best_heads.unsqueeze(1)).squeeze(1)
 
     @property
     def mbr(self) -> Tensor:
@@ -96,14 +96,11 @@ class TreeDistribution:
     def score(self, heads: Tensor) -> Tensor:
         """Score `[batch]` of full trees: the sum over their parts; -inf where one is forbidden."""
         heads = self._checked_heads(heads, partial=False)
-        # Always true after validation; without it a wrong head must not read out of bounds.
-        fits = ((heads >= 0) & (heads <= self.lengths[:, None])).all(1)
-        scores = self._scores_of(torch.where(fits[:, None], heads, 0).unsqueeze(1)).squeeze(1)
-        return torch.where(fits, scores, float("nan"))
+        return self._scores_of(heads.unsqueeze(1)).squeeze(1)
 
     def log_prob(self, heads: Tensor) -> Tensor:
         """Log-probability `[batch]` of trees; -1 among the heads sums over all compatible trees."""
-        heads = self._checked_heads(heads, partial=True)
+        heads = torch.where(self._is_word, self._checked_heads(heads, partial=True), 0)
         token = torch.arange(heads.shape[1], device=heads.device)
         compatible = (heads < 0)[:, :, None] | (heads[:, :, None] == token)
         arcs = torch.where(compatible, self._arcs, NEGATIVE_INFINITY)
@@ -136,7 +133,7 @@ class TreeDistribution:
         """
         k = arguments.checked_count(k, most=MOST_TREES)
         heads = self._kernels.topk(self._detached, self.lengths, k, multiroot=self.multiroot)
-        return self._scores_of(heads), heads
+        return self._scores_of_found(heads), heads
 
     def sample(self, k: int = 1, *, generator: torch.Generator | None = None) -> Tensor:
         """Heads `[k, batch, N]` of k independent draws."""
@@ -262,12 +259,37 @@ class TreeDistribution:
         """Heads `[batch, N]` of this family's tree with the largest sum of arc gains."""
         return self._argmax((gains,))
 
-    def _scores_of(self, heads: Tensor) -> Tensor:
+    def _scores_of_found(self, heads: Tensor) -> Tensor:
         """Scores `[batch, k]` of trees `heads [batch, k, N]`; -inf for a row of -1."""
+        return torch.where(heads[:, :, 0] < 0, NEGATIVE_INFINITY, self._scores_of(heads))
+
+    def _scores_of(self, heads: Tensor) -> Tensor:
+        """Scores `[batch, k]` of trees `heads [batch, k, N]`; NaN where a head is no token."""
+        if not _differentiable(self._parts) and backend_for(self._arcs.device) == "numba":
+            from treecrf.ops.projective.scoring import score_trees
+
+            arcs, *siblings = (part.numpy() for part in self._detached)
+            scores = self._arcs.new_empty(heads.shape[:2])
+            score_trees(
+                arcs,
+                siblings[0] if siblings else None,
+                self.lengths.numpy(),
+                self.multiroot,
+                heads.contiguous().numpy(),
+                scores.numpy(),
+            )
+            return scores + self._shift[:, None]
+        words = self._is_word[:, None]
+        fits = ((heads >= 0) & (heads <= self.lengths[:, None, None])) | ~words
+        # Without validation a wrong head must not read out of bounds.
+        scores = self._sum_parts(torch.where(fits & words, heads, 0)) + self._shift[:, None]
+        return torch.where(fits.all(2), scores, float("nan"))
+
+    def _sum_parts(self, heads: Tensor) -> Tensor:
+        """Sums `[batch, k]` of the shifted scores of the parts of trees `heads [batch, k, N]`."""
         arcs = self._arcs.unsqueeze(1).expand(-1, heads.shape[1], -1, -1)
-        chosen = arcs.gather(3, heads.clamp(min=0).unsqueeze(3)).squeeze(3)  # [batch, k, dependent]
-        scores = torch.where(self._is_word[:, None], chosen, 0).sum(2) + self._shift[:, None]
-        return torch.where(heads[:, :, 0] < 0, NEGATIVE_INFINITY, scores)
+        chosen = arcs.gather(3, heads.unsqueeze(3)).squeeze(3)  # [batch, k, dependent]
+        return torch.where(self._is_word[:, None], chosen, 0).sum(2)
 
     @property
     def _is_word(self) -> Tensor:
@@ -313,7 +335,7 @@ class TreeDistribution:
         arguments.check_heads(
             heads, self.lengths, tokens=self._arcs.shape[1], partial=partial, values=self._validate
         )
-        return torch.where(self._is_word, heads, 0).long()
+        return heads
 
     def _require_trees(self, heads: Tensor) -> Tensor:
         """Return the heads; raise an error that names the first sentence without a tree."""

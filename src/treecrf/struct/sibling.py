@@ -72,8 +72,8 @@ class SiblingTreeCRF(TreeDistribution):
         forbidden = torch.where(self._siblings == NEGATIVE_INFINITY, NEGATIVE_INFINITY, 0.0)
         return self._argmax((gains, forbidden.to(gains.dtype)))
 
-    def _scores_of(self, heads: Tensor) -> Tensor:
-        arcs = super()._scores_of(heads)  # [batch, k]
+    def _sum_parts(self, heads: Tensor) -> Tensor:
+        arcs = super()._sum_parts(heads)  # [batch, k]
         siblings = adjacent_siblings(heads)  # [batch, k, dependent], 0 for none
         tokens = heads.shape[2]
         dependent = torch.arange(tokens, device=heads.device)
@@ -82,6 +82,6 @@ class SiblingTreeCRF(TreeDistribution):
         if not self.multiroot:
             counted = counted & (heads > 0)
         # By one number a cell: the gradient of that is scattered, without sorting.
-        cell = (dependent * tokens + heads.clamp(min=0)) * tokens + siblings
+        cell = (dependent * tokens + heads) * tokens + siblings
         scores = self._siblings.flatten(1).gather(1, cell.flatten(1)).view(cell.shape)
         return arcs + torch.where(counted, scores, 0).sum(2)

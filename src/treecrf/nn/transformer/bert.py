@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from treecrf.nn.int8.linear import ByteLinear
+from treecrf.nn.int8.linear import ByteProduct
 from treecrf.nn.int8.transformer import ByteLayerEnd
 
 __all__ = ["MOST_LAYERS", "BertEncoder", "BertShape", "bert_weights"]
@@ -129,11 +129,13 @@ class BertLayer(nn.Module):
         self.contract = nn.Linear(shape.feed_forward, shape.size)
         self.norm = nn.LayerNorm(shape.size, shape.epsilon)
         self.dropout = nn.Dropout(dropout)
+        self.rounded_start: ByteProduct | None = None
         self.rounded_end: ByteLayerEnd | None = None
 
     def use_bytes(self) -> None:
         """Multiply int8 from now on in `read_packed`, on the CPU."""
-        self.queries_keys_values = ByteLinear(self.queries_keys_values)
+        linear = self.queries_keys_values
+        self.rounded_start = ByteProduct(linear.weight, linear.bias)
         self.rounded_end = ByteLayerEnd(
             (self.attended, self.expand, self.contract), (self.attention_norm, self.norm)
         )
@@ -141,7 +143,7 @@ class BertLayer(nn.Module):
     def forward(self, states: Tensor, seen: Tensor) -> Tensor:
         """New states `[window, piece, feature]`; `seen` masks padding."""
         windows, pieces, size = states.shape
-        projected = self.queries_keys_values(states).view(windows, pieces, 3, self.heads, -1)
+        projected = self._project(states).view(windows, pieces, 3, self.heads, -1)
         query, key, value = projected.permute(2, 0, 3, 1, 4)  # each [window, head, piece, feature]
         rate = self.attention_dropout if self.training else 0.0
         attended = functional.scaled_dot_product_attention(
@@ -151,7 +153,7 @@ class BertLayer(nn.Module):
 
     def read_packed(self, states: Tensor, groups: list[tuple[int, int]]) -> Tensor:
         """New states `[piece, feature]`; groups are (length, number) of windows of one length."""
-        projected = self.queries_keys_values(states)
+        projected = self._project(states)
         if len(groups) == 1:
             return self._after(states, self._attend(projected, *groups[0]))
         sizes = [length * count for length, count in groups]
@@ -160,6 +162,13 @@ class BertLayer(nn.Module):
             for part, group in zip(projected.split(sizes), groups, strict=True)
         ]
         return self._after(states, torch.cat(attended))
+
+    def _project(self, states: Tensor) -> Tensor:
+        """Queries, keys and values `[..., 3 * feature]`."""
+        if self.rounded_start is not None:
+            return self.rounded_start(states)
+        projected: Tensor = self.queries_keys_values(states)
+        return projected
 
     def _attend(self, projected: Tensor, length: int, count: int) -> Tensor:
         """Outputs of attention, `[piece, feature]`, in `count` windows of one length."""

@@ -322,11 +322,7 @@ class Decoding:
         temperatures = [(relations, self.config.relation_temperature)]
         if "upos" in columns:
             temperatures.append((columns["upos"], self.config.upos_temperature))
-        # The best has the score 0 among the shifted ones.
-        return [
-            1 / ((scores - scores.amax(1, keepdim=True)) / temperature).exp().sum(1)
-            for scores, temperature in temperatures
-        ]
+        return [(scores / temperature).softmax(1).amax(1) for scores, temperature in temperatures]
 
 
 def _by_sentence(parts: list[Tensor], order: Integers) -> npt.NDArray[Any]:

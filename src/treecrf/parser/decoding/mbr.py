@@ -18,8 +18,8 @@ def mbr_heads(crf: TreeCRF | LongTreeCRF, allowed: Tensor | None = None) -> Tens
     marginals = crf.marginals
     heads, settled = _greedy_heads(marginals, crf.lengths, multiroot=crf.multiroot)
     settled = settled & has_tree(crf)
-    rest = (~settled).nonzero().squeeze(1)
-    if len(rest):
+    if not bool(settled.all()):
+        rest = (~settled).nonzero().squeeze(1)
         heads[rest] = ProjectiveTreeCRF(
             marginals[rest],
             crf.lengths[rest],
