@@ -12,6 +12,9 @@ COMMAND = [sys.executable, "-m", "treecrf"]
 # One thread: sums in another order have other last digits.
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "NUMBA_NUM_THREADS": "1"}
 
+ONE_EPOCH = ("--config", "tiny", "--set", "epochs=1")
+TWO_ROOTS = "1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n2\tb\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+
 
 def treecrf(*arguments: object, stdin: str | None = None) -> Result:
     """What a command does that has nothing to complain of."""

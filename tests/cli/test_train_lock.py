@@ -22,11 +22,6 @@ LONG = ("--config", "tiny", "--set", "epochs=100000", "--set", "patience=100000"
 SHORT = ("--config", "tiny", "--set", "epochs=1")
 
 
-@pytest.fixture
-def data(treebank: Path) -> tuple[object, ...]:
-    return "--train", treebank / "dev.conllu", "--dev", treebank / "dev.conllu"
-
-
 def start_training(data: tuple[object, ...], out: Path) -> subprocess.Popen[str]:
     """A training that goes on until it is killed, and has made a model."""
     arguments = [*COMMAND, "train", *map(str, data), *LONG, "--out", str(out)]
