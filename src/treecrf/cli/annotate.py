@@ -7,7 +7,7 @@ import typer
 
 from treecrf import treebank
 from treecrf.cli.console import counted, say, track
-from treecrf.cli.options import Device, Host, Model, Port, refuse
+from treecrf.cli.options import Device, Host, Model, Port, number, refuse
 from treecrf.extras import needs_extra
 
 if TYPE_CHECKING:
@@ -48,21 +48,21 @@ def annotate(
     ] = "entropy",
     threshold: Annotated[
         float | None,
-        typer.Option(
-            min=0,
-            max=1,
+        number(
+            "Ask about words whose head or relation is less probable than this.",
             metavar="P",
-            help="Ask about words whose head or relation is less probable than this.",
-            show_default="0.8",
+            least=0,
+            most=1,
+            unset="0.8",
         ),
     ] = None,
     share: Annotated[
         float | None,
-        typer.Option(
-            min=0,
-            max=1,
+        number(
+            "Ask about this share of the words of a sentence instead, the least sure ones.",
             metavar="S",
-            help="Ask about this share of the words of a sentence instead, the least sure ones.",
+            least=0,
+            most=1,
         ),
     ] = None,
     host: Host = "127.0.0.1",

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 import typer
 
@@ -43,6 +43,7 @@ __all__ = [
     "Subtypes",
     "default_format",
     "load_parser",
+    "number",
     "refuse",
     "unpredicted",
     "write_trees",
@@ -120,6 +121,18 @@ Port = Annotated[
 ]
 
 OutputFormat: TypeAlias = Literal["conllu", "json", "tree", "svg"]
+
+
+def number(
+    help: str,
+    *,
+    metavar: str = "N",
+    least: int = 1,
+    most: int | None = None,
+    unset: str | None = None,
+) -> Any:
+    """An option that takes a number; `unset` says in the help what it is where it is not given."""
+    return typer.Option(min=least, max=most, metavar=metavar, help=help, show_default=unset or True)
 
 
 def refuse(*problems: tuple[object, str]) -> None:

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from treecrf.cli.options import Device, Host, Port
+from treecrf.cli.options import Device, Host, Port, number
 from treecrf.extras import needs_extra
 
 __all__ = ["serve"]
@@ -41,37 +41,20 @@ def serve(
     ] = None,
     queue_words: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Most words that wait for a model; requests beyond that are told to retry.",
-            show_default="12,000 on a CPU, 300,000 on a GPU",
+        number(
+            "Most words that wait for a model; requests beyond that are told to retry.",
+            unset="12,000 on a CPU, 300,000 on a GPU",
         ),
     ] = None,
-    request_words: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Most words of a request to /api/parse.")
-    ] = 10_000,
+    request_words: Annotated[int, number("Most words of a request to /api/parse.")] = 10_000,
     process_words: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Most words of a request to /process.",
-            show_default="as many as fit in its bytes",
-        ),
+        number("Most words of a request to /process.", unset="as many as fit in its bytes"),
     ] = None,
-    sentence_words: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Most words of a sentence.")
-    ] = 400,
-    word_characters: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Most characters of a word.")
-    ] = 1_000,
-    body_bytes: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Most bytes of a request.")
-    ] = 1 << 20,
-    process_bytes: Annotated[
-        int, typer.Option(min=1, metavar="N", help="Most bytes of a request to /process.")
-    ] = 5 << 20,
+    sentence_words: Annotated[int, number("Most words of a sentence.")] = 400,
+    word_characters: Annotated[int, number("Most characters of a word.")] = 1_000,
+    body_bytes: Annotated[int, number("Most bytes of a request.")] = 1 << 20,
+    process_bytes: Annotated[int, number("Most bytes of a request to /process.")] = 5 << 20,
     device: Device = "auto",
 ) -> None:
     """Serve parsers over HTTP: a page at /, JSON at /api/parse, and the interface of UDPipe."""

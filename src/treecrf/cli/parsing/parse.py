@@ -20,6 +20,7 @@ from treecrf.cli.options import (
     Runtime,
     default_format,
     load_parser,
+    number,
     refuse,
     write_trees,
 )
@@ -70,8 +71,7 @@ def parse(
         ),
     ] = False,
     topk: Annotated[
-        int | None,
-        typer.Option(min=1, metavar="K", help="Write the K best trees of each sentence."),
+        int | None, number("Write the K best trees of each sentence.", metavar="K")
     ] = None,
     keep_heads: Annotated[
         bool,
@@ -95,11 +95,10 @@ def parse(
     precision: Precision = None,
     workers: Annotated[
         int | None,
-        typer.Option(
-            min=0,
-            metavar="N",
-            help="Processes that read and write files beside a GPU; 0 is none.",
-            show_default="some for large files on a GPU",
+        number(
+            "Processes that read and write files beside a GPU; 0 is none.",
+            least=0,
+            unset="some for large files on a GPU",
         ),
     ] = None,
     runtime: Runtime = "torch",
@@ -118,16 +117,11 @@ def parse(
     ] = None,
     concurrency: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="How many workers to ask Ray for.",
-            show_default="one for each GPU, or core",
-        ),
+        number("How many workers to ask Ray for.", unset="one for each GPU, or core"),
     ] = None,
     gpus_per_worker: Annotated[
         float | None,
-        typer.Option(min=0, metavar="G", help="GPUs of each worker; 0.5 makes two share one."),
+        number("GPUs of each worker; 0.5 makes two share one.", metavar="G", least=0),
     ] = None,
 ) -> None:
     """Parse text, or sentences that are split into words.
