@@ -4,14 +4,12 @@ A tree is a head sequence: `heads[m]` is the head of token `m`, token 0 is the r
 own entry is 0, and -1 is an unannotated head. An arc is named by its dependent.
 """
 
-from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Sequence
 
 from treecrf.treebank.errors import TreebankError
 
 __all__ = [
     "adjacent_siblings",
-    "crossing_arcs",
     "descent",
     "find_cycle",
     "is_projective",
@@ -99,23 +97,6 @@ def _tops(heads: Sequence[int]) -> list[int]:
         for word in path:
             tops[word] = top
     return tops
-
-
-def crossing_arcs(heads: Sequence[int]) -> list[tuple[int, int]]:
-    """Every pair of arcs that cross, each by its dependent and the smaller one first."""
-    arcs = []
-    for word in range(1, len(heads)):
-        if heads[word] >= 0:
-            arcs.append((min(heads[word], word), -max(heads[word], word), word))
-    arcs.sort()
-    pairs = []
-    active: list[tuple[int, int]] = []  # (right end, dependent) of the arcs over the current place
-    for left, minus_right, word in arcs:
-        del active[: bisect_right(active, (left, len(heads)))]
-        for _, other in active[: bisect_left(active, (-minus_right, 0))]:
-            pairs.append((min(word, other), max(word, other)))
-        insort(active, (-minus_right, word))
-    return sorted(pairs)
 
 
 def nonprojective_arcs(heads: Sequence[int]) -> list[int]:
