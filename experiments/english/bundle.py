@@ -24,11 +24,11 @@ import torch
 from benchmarks.report import print_table
 from experiments.english.card import Card, Step, write_card
 from experiments.english.command import run_command
+from experiments.english.compact import Stored, save_compact
 from experiments.english.cut import write_description
 from experiments.english.scores import gold_word_scores, raw_text_scores
 from experiments.errors import ExperimentError
 from experiments.files import write_json
-from treecrf.nn.compact import Stored
 from treecrf.parser import folder as checkpoint
 from treecrf.parser import load
 from treecrf.parser.choices import Precision
@@ -110,7 +110,7 @@ def _make(
     weights = checkpoint.load_weights(made)
     kinds: tuple[Stored, ...] = ("half",) if stored == "half" else ("half", "bytes")
     for kind in kinds:
-        checkpoint.save_compact(made, weights, kind)
+        save_compact(made, weights, kind)
         score("half precision" if kind == "half" else "bytes", made)
     if precision == "int8":
         checkpoint.change_settings(made, {"precision": precision})

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from experiments.english.compact import save_compact
 from tests.parser.models import SMALL, random_parser
 from treecrf.integrations.shards import Shard, claim_folder, find_shards, unfinished
 from treecrf.parser import ParserError
@@ -97,7 +98,7 @@ def test_a_model_in_several_files_is_told_from_another(tmp_path: Path) -> None:
     for seed in (1, 2):
         parser = random_parser(SMALL, seed=seed)
         parser.save(tmp_path / str(seed))
-        checkpoint.save_compact(tmp_path / str(seed), parser.scorer.state_dict(), "half")
+        save_compact(tmp_path / str(seed), parser.scorer.state_dict(), "half")
     assert not (tmp_path / "1" / checkpoint.WEIGHTS).exists()
     assert checkpoint.model_digest(tmp_path / "1") != checkpoint.model_digest(tmp_path / "2")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from treecrf.nn.compact import Stored, compacted, restored, shards
+from treecrf.nn.compact import restored
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.folder_writer import (
@@ -41,6 +41,7 @@ __all__ = [
     "LOG",
     "SHARDS",
     "WEIGHTS",
+    "WEIGHTS_FORM",
     "change_settings",
     "check_whole",
     "damaged",
@@ -52,16 +53,13 @@ __all__ = [
     "model_digest",
     "replace_file",
     "save_checkpoint",
-    "save_compact",
     "save_model",
     "save_settings",
     "save_weights",
 ]
 
-_WEIGHTS_FORM = "treecrf model 1"
+WEIGHTS_FORM = "treecrf model 1"
 _OLD_NAME = re.compile("^tag_scores[.]")  # of models that predict tags alone
-# A little under 16 MiB with the names of tensors: hosts of repositories want no larger files.
-SHARD_BYTES = (16 << 20) - (1 << 16)
 
 
 def save_settings(
@@ -94,21 +92,9 @@ def change_settings(folder: Path, changes: Mapping[str, Any]) -> None:
 
 def save_weights(folder: Path, weights: Mapping[str, Tensor]) -> None:
     """Write the weights of a model; older ones are replaced."""
-    save_tensors(folder / WEIGHTS, weights, {"format": _WEIGHTS_FORM})
+    save_tensors(folder / WEIGHTS, weights, {"format": WEIGHTS_FORM})
     for path in folder.glob(SHARDS):
         path.unlink()
-
-
-def save_compact(
-    folder: Path, weights: Mapping[str, Tensor], stored: Stored, *, most: int = SHARD_BYTES
-) -> None:
-    """Write the weights of a model in fewer bits, in files of at most `most` bytes."""
-    parts = list(shards(compacted(weights, stored), most=most))
-    save_weights(folder, weights)  # these are read until every part is there
-    for number, part in enumerate(parts, 1):
-        path = folder / f"model-{number}-of-{len(parts)}.safetensors"
-        save_tensors(path, part, {"format": _WEIGHTS_FORM})
-    (folder / WEIGHTS).unlink(missing_ok=True)
 
 
 def save_checkpoint(folder: Path, tensors: Mapping[str, Tensor], state: Mapping[str, Any]) -> None:
@@ -189,7 +175,7 @@ def load_weights(folder: Path) -> dict[str, Tensor]:
             raise ParserError(f"{folder}: damaged: some of the files {SHARDS} are missing")
     weights: dict[str, Tensor] = {}
     for path in paths:
-        weights |= _load(path, _WEIGHTS_FORM)[0]
+        weights |= _load(path, WEIGHTS_FORM)[0]
     try:
         found = restored(weights)
     except StorageError as error:

@@ -49,11 +49,9 @@ def project(sentence: Sentence, *, encoding: Encoding = "head+path") -> Sentence
     return sentence.with_tree(heads, deprels, probs=sentence.probs)
 
 
-def deproject(
-    sentence: Sentence, *, encoding: Encoding = "head+path", fixed: Collection[int] = ()
-) -> Sentence:
+def deproject(sentence: Sentence, *, encoding: Encoding = "head+path") -> Sentence:
     """The sentence with its lifted arcs put back: see `restore`."""
-    heads, deprels = restore(sentence.heads, sentence.deprels, encoding=encoding, fixed=fixed)
+    heads, deprels = restore(sentence.heads, sentence.deprels, encoding=encoding)
     return sentence.with_tree(heads, deprels, probs=sentence.probs)
 
 

@@ -7,6 +7,8 @@ import pytest
 import torch
 
 import treecrf
+from experiments.english import compact
+from experiments.english.compact import save_compact
 from tests.parser.folders import parser_of
 from tests.parser.models import VOCABULARY, random_scorer, with_loss
 from treecrf.parser import Parser
@@ -23,7 +25,7 @@ def folder(tmp_path: Path) -> Path:
     config = with_loss("crf2o")
     weights = random_scorer(config).float().state_dict()
     Parser(config, VOCABULARY, weights, device="cpu").save(tmp_path / "m")
-    checkpoint.save_compact(tmp_path / "m", weights, "half", most=1000)
+    save_compact(tmp_path / "m", weights, "half", most=1000)
     return tmp_path / "m"
 
 
@@ -65,10 +67,11 @@ def test_a_stop_in_between_leaves_all_the_old_weights_or_all_the_new(
         written.append(path)
         save_tensors(path, *others)
 
-    monkeypatch.setattr(checkpoint, "save_tensors", stop_later)
+    for module in (checkpoint, compact):
+        monkeypatch.setattr(module, "save_tensors", stop_later)
     with pytest.raises(KeyboardInterrupt):
         # As many files, of the same names.
-        checkpoint.save_compact(folder, new, "half", most=1000)
+        save_compact(folder, new, "half", most=1000)
     found = checkpoint.load_weights(folder)
     expected = new if written else old
     assert all(torch.equal(found[name], weight) for name, weight in expected.items())
@@ -88,5 +91,5 @@ def test_a_model_that_is_replaced_leaves_no_weights(folder: Path) -> None:
 
 def test_a_parser_with_vectors_keeps_them(tmp_path: Path) -> None:
     parser_of().save(tmp_path / "m")
-    checkpoint.save_compact(tmp_path / "m", checkpoint.load_weights(tmp_path / "m"), "bytes")
+    save_compact(tmp_path / "m", checkpoint.load_weights(tmp_path / "m"), "bytes")
     assert treecrf.load(tmp_path / "m", device="cpu").parse_tokens([]) == []

@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from treecrf.nn.compact import compacted, restored, shards
+from experiments.english.compact import compacted, shards
+from treecrf.nn.compact import restored
 from treecrf.nn.int8.linear import byte_weights
 from treecrf.storage import StorageError
 
