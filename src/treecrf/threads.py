@@ -4,13 +4,15 @@ Threads that share an operation spin while they wait for each other at its end, 
 processes compute as well. So small operations run on one thread each, side by side.
 """
 
+import ctypes
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
-from typing import TypeVar
+from functools import cache
+from typing import Any, TypeVar
 
 import torch
 
@@ -28,9 +30,9 @@ _lock = threading.Lock()
 def run_side_by_side(calls: Sequence[Callable[[], Result]]) -> Iterator[Result]:
     """The results of calls in their order, each on one thread; as many at once as torch has."""
     threads = torch.get_num_threads()
-    if threads == 1:
+    if threads == 1 or len(calls) == 1:
         for call in calls:
-            yield call()
+            yield run_on_one_thread(call)
         return
     futures = [_submit(threads, call) for call in calls]
     try:
@@ -43,41 +45,62 @@ def run_side_by_side(calls: Sequence[Callable[[], Result]]) -> Iterator[Result]:
 
 def run_on_one_thread(call: Callable[[], Result]) -> Result:
     """The result of a call that leaves the other threads to others."""
-    threads = torch.get_num_threads()
-    return call() if threads == 1 else _submit(threads, call).result()
+    with _one_thread():
+        return call()
 
 
 def run_sized(call: Callable[[], Result], *, multiply_adds: float) -> Result:
     """The result of a call; on one thread if its typical operation has few multiply-adds."""
-    return run_on_one_thread(call) if multiply_adds < _SMALL_OPERATION else call()
+    with threads_for(multiply_adds):
+        return call()
 
 
 @contextmanager
 def threads_for(multiply_adds: float) -> Iterator[None]:
-    """Inside the `with` block the calling thread, no other, has one thread if operations are small.
-
-    For work that must stay in its thread, such as training, which Ctrl-C ends.
-    """
-    threads = torch.get_num_threads()
-    if threads == 1 or multiply_adds >= _SMALL_OPERATION:
+    """Inside the `with` block the calling thread alone has one thread if operations are small."""
+    if multiply_adds >= _SMALL_OPERATION:
         yield
         return
-    torch.set_num_threads(1)
-    # What is set last is also what threads that come later begin with: another sets that again.
-    setter = threading.Thread(target=torch.set_num_threads, args=[threads])
-    setter.start()
-    setter.join()
+    with _one_thread():
+        yield
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    threads = torch.get_num_threads()
+    if threads == 1:
+        yield
+        return
+    set_threads, set_of_products = _setters()
+    set_threads(1)
+    products = set_of_products(1)
     try:
         yield
     finally:
-        torch.set_num_threads(threads)
+        set_threads(threads)
+        set_of_products(products)
+
+
+@cache
+def _setters() -> tuple[Callable[[int], Any], Callable[[int], Any]]:
+    """Functions that set the threads of the calling thread alone: OpenMP's, and MKL's for products.
+
+    `torch.set_num_threads` also sets what threads that come later begin with, so it is called only
+    where there are no others. MKL's returns what it was before, 0 for that of OpenMP.
+    """
+    try:
+        library = ctypes.CDLL(torch._C.__file__)  # finds what is in the libraries of torch as well
+        of_openmp = library.omp_set_num_threads
+    except (OSError, AttributeError):
+        return torch.set_num_threads, int
+    return of_openmp, getattr(library, "MKL_Set_Num_Threads_Local", int)
 
 
 def _submit(threads: int, call: Callable[[], Result]) -> Future[Result]:
     inference, gradients = torch.is_inference_mode_enabled(), torch.is_grad_enabled()
 
     def run() -> Result:
-        with torch.inference_mode(inference), torch.set_grad_enabled(gradients):
+        with _one_thread(), torch.inference_mode(inference), torch.set_grad_enabled(gradients):
             return call()
 
     # It computes with the backend that the caller chose.
@@ -85,23 +108,10 @@ def _submit(threads: int, call: Callable[[], Result]) -> Future[Result]:
 
 
 def _pool(threads: int) -> ThreadPoolExecutor:
-    """Threads in which torch has one thread each."""
     with _lock:
         if threads not in _pools:
-            pool = ThreadPoolExecutor(threads, "treecrf-single", initializer=_have_one_thread)
-            started = threading.Barrier(threads + 1)
-            for _ in range(threads):
-                pool.submit(started.wait)
-            started.wait()
-            # The number is a thread's own, but also what threads that come later begin with.
-            torch.set_num_threads(threads)
-            _pools[threads] = pool
+            _pools[threads] = ThreadPoolExecutor(threads, "treecrf-single")
         return _pools[threads]
-
-
-def _have_one_thread() -> None:
-    torch.get_num_threads()  # where it is first asked for, a thread takes the number of all
-    torch.set_num_threads(1)
 
 
 def _forget_pools() -> None:

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -34,6 +35,19 @@ def test_results_come_in_order_and_from_threads_of_one() -> None:
     assert found == [(n, 1) for n in range(20)]
     assert run_on_one_thread(torch.get_num_threads) == 1
     assert torch.get_num_threads() == 2
+
+
+def test_products_on_one_thread_leave_the_others_alone() -> None:
+    matrix = torch.ones(1000, 1000)
+
+    def share() -> float:
+        """CPU time of this process / that of this thread."""
+        process, own = time.process_time(), time.thread_time()
+        for _ in range(10):
+            matrix @ matrix
+        return (time.process_time() - process) / (time.thread_time() - own)
+
+    assert run_on_one_thread(share) < 1.2
 
 
 def test_two_run_at_once() -> None:
