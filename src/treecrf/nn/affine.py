@@ -2,6 +2,7 @@
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from treecrf.nn.int8.affine import ByteForm
 from treecrf.nn.int8.linear import ByteProduct
@@ -14,7 +15,7 @@ _CELLS = 1 << 26
 
 def with_one(vectors: Tensor) -> Tensor:
     """Append a 1 to each vector, which makes a linear form affine."""
-    return torch.cat((vectors, vectors.new_ones(*vectors.shape[:-1], 1)), -1)
+    return functional.pad(vectors, (0, 1), value=1.0)
 
 
 def _joined(pieces: list[Tensor]) -> Tensor:

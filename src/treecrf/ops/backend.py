@@ -69,6 +69,7 @@ def implementation(operation: Operation, scores: torch.Tensor) -> ModuleType:
     return module(operation, backend_for(scores.device))
 
 
+@cache
 def module(operation: Operation, backend: Backend) -> ModuleType:
     """Module of an operation for one backend; imports numba and triton on first use."""
     return importlib.import_module(f"treecrf.ops.{operation}.{_MODULES[backend]}")

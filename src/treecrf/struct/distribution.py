@@ -5,7 +5,6 @@ head of each word scores 0; see `treecrf.ops.masking`. Differences of large numb
 entropy, are computed in double precision.
 """
 
-import copy
 from collections.abc import Callable
 from types import ModuleType
 from typing import ClassVar, Self, cast
@@ -147,7 +146,8 @@ class TreeDistribution:
 
     def __getitem__(self, rows: slice) -> Self:
         """The distribution over these sentences; what was computed is not computed again."""
-        some = copy.copy(self)
+        some = type(self).__new__(type(self))
+        some.__dict__ |= self.__dict__
         some.lengths, some._shift, some._arcs = (
             part[rows] for part in (self.lengths, self._shift, self._arcs)
         )

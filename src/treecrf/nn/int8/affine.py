@@ -44,11 +44,9 @@ class ByteForm:
         from treecrf.nn.int8.affine_kernel import apply_forms
 
         groups, each, _ = vectors.shape
-        given, against = (
-            side.detach().contiguous().numpy() for side in (vectors.flatten(0, 1), others)
-        )
-        outputs = torch.empty(groups, each, others.shape[1], self.columns)
-        found = outputs.flatten(0, 1).numpy()
+        given, against = (np.ascontiguousarray(side.detach().numpy()) for side in (vectors, others))
+        given = given.reshape(groups * each, -1)
+        found = np.empty((len(given), others.shape[1], self.columns), np.float32)
 
         size = max(1, _VECTORS // each)  # groups of a task of a thread
 
@@ -62,4 +60,4 @@ class ByteForm:
 
         cost = size * each * len(self.bias) * vectors.shape[2] / PRODUCTS_PER_NANOSECOND
         run_in_threads(task, [cost] * -(-groups // size))
-        return outputs
+        return torch.from_numpy(found.reshape(groups, each, *found.shape[1:]))

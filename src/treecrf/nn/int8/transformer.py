@@ -35,11 +35,11 @@ class ByteLayerEnd:
         """New states `[piece, feature]`, on the CPU and without a gradient."""
         from treecrf.nn.int8.transformer_kernel import CHUNK, finish_layer
 
-        outputs = torch.empty(states.shape)
-        before, given, found = states.numpy(), attended.numpy(), outputs.numpy()
+        before, given = states.numpy(), attended.numpy()
+        found = np.empty_like(before)
         if len(states) <= CHUNK:
             finish_layer(before, given, self.linears, self.norms, *self.sizes, found)
-            return outputs
+            return torch.from_numpy(found)
 
         def task(pieces: npt.NDArray[np.int64]) -> None:
             for piece in pieces:
@@ -49,7 +49,7 @@ class ByteLayerEnd:
                 )
 
         run_in_threads(task, [CHUNK * self.nanoseconds] * -(-len(before) // CHUNK))
-        return outputs
+        return torch.from_numpy(found)
 
 
 def _product(linear: nn.Linear) -> "Linear":

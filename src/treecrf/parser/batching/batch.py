@@ -134,6 +134,11 @@ def _to_device(
     groups: dict[str, dict[str, Integers | None]], device: torch.device | str
 ) -> dict[str, dict[str, Any]]:
     """The arrays as tensors on the device, moved in one piece."""
+    if torch.device(device).type == "cpu":
+        return {
+            group: {name: None if a is None else torch.from_numpy(a) for name, a in arrays.items()}
+            for group, arrays in groups.items()
+        }
     moved: dict[str, dict[str, Any]] = {name: {**arrays} for name, arrays in groups.items()}
     present = [
         (group, name, array)
@@ -142,9 +147,9 @@ def _to_device(
         if array is not None
     ]
     flat = torch.from_numpy(np.concatenate([array.ravel() for *_, array in present]))
-    if torch.device(device).type == "cuda":
-        flat = flat.pin_memory()
-    pieces = flat.to(device, non_blocking=True).split([array.size for *_, array in present])
+    pieces = (
+        flat.pin_memory().to(device, non_blocking=True).split([array.size for *_, array in present])
+    )
     for (group, name, array), piece in zip(present, pieces, strict=True):
         moved[group][name] = piece.view(array.shape)
     return moved

@@ -1,6 +1,7 @@
 """Sentences decoded in batches of similar length, on the device and in threads that suit them."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 
@@ -60,9 +61,12 @@ def decode_sentences(
         _check_memory(encoded, order, config)
     check_stopped = stop_of_thread()
 
-    @torch.inference_mode()
     def one(rows: Integers) -> tuple[Integers, Trees]:
         check_stopped()
+        with torch.inference_mode():
+            return decoded(rows)
+
+    def decoded(rows: Integers) -> tuple[Integers, Trees]:
         batch = make_batch(encoded, rows, device=device)
         own = [constraints[row] for row in batch.rows]
         allowed = allowed_arcs(own, batch.grid[1], device=device)
@@ -88,7 +92,7 @@ def decode_sentences(
         for rows in cut_batches(encoded.lengths, part, tokens=tokens, cells=cells):
             grid = len(rows), int(encoded.lengths[rows].max()) + 1
             (together if is_small_grid(grid, device) else alone).append(rows)
-    with fast_products():
+    with fast_products() if device.type == "cuda" else nullcontext():
         parts = [one(rows) for rows in alone]
         parts += run_side_by_side([partial(one, rows) for rows in together])
     return Trees.joined(parts)

@@ -157,7 +157,7 @@ class Decoding:
         both = distribution(
             torch.cat((arcs, calibrated)),
             None if siblings is None or other is None else torch.cat((siblings, other)),
-            self.batch.lengths.repeat(2),
+            torch.cat((self.batch.lengths, self.batch.lengths)),
             config=config,
             allowed=None if allowed is None else allowed.repeat(2, 1, 1),
         )
@@ -221,8 +221,10 @@ class Decoding:
 
     def _find_missing(self, heads: Tensor) -> None:
         """Find the sentences that have no tree among these heads, which spanning trees are for."""
+        if self.allowed is None:
+            return
         missing = heads[:, 0] < 0
-        if self.allowed is None or not bool(missing.any()):
+        if not bool(missing.any()):
             return
         self._missing = missing
         impossible = (missing & (self._spanning.argmax[:, 0] < 0)).nonzero().flatten().tolist()

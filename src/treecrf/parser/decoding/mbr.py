@@ -17,9 +17,8 @@ def mbr_heads(crf: TreeCRF | LongTreeCRF, allowed: Tensor | None = None) -> Tens
     """`crf.mbr`, with chart decoding only for sentences whose most probable heads are no tree."""
     marginals = crf.marginals
     heads, settled = _greedy_heads(marginals, crf.lengths, multiroot=crf.multiroot)
-    settled = settled & has_tree(crf)
-    if not bool(settled.all()):
-        rest = (~settled).nonzero().squeeze(1)
+    rest = [row for row, fine in enumerate((settled & has_tree(crf)).tolist()) if not fine]
+    if rest:
         heads[rest] = ProjectiveTreeCRF(
             marginals[rest],
             crf.lengths[rest],
