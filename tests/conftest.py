@@ -12,6 +12,7 @@ from hypothesis import settings
 
 import treecrf
 from tests.cli.running import treecrf as run
+from tests.parser.encoders import make_bert, make_roberta
 from tests.segment.texts import train_tiny
 from treecrf.nn.int8 import products_kernel
 from treecrf.nn.int8.linear import has_byte_products
@@ -108,6 +109,27 @@ def parser(full_model: Path) -> Parser:
 def wordy(model: Path) -> Parser:
     """A parser without a segmenter."""
     return treecrf.load(model, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small BERT that has random weights."""
+    return make_bert(tmp_path_factory.mktemp("bert"))
+
+
+@pytest.fixture(scope="module")
+def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a small RoBERTa that has random weights."""
+    return make_roberta(tmp_path_factory.mktemp("roberta"))
+
+
+@pytest.fixture
+def two_threads() -> Iterator[None]:
+    """Have torch compute with two threads."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(threads)
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from tests.cli.running import COMMAND, ENVIRONMENT, problem
-from tests.parser.encoders import config_for, make_bert, make_roberta
+from tests.parser.encoders import config_for, make_bert
 from tests.parser.test_setup import set_up_in
 from treecrf.parser.training.loop import train
 
@@ -19,11 +19,6 @@ pytest.importorskip("transformers")
 pytest.importorskip("tokenizers")
 
 REFUSED = "this encoder needs code of its own (auto_map in config.json or tokenizer_config.json)"
-
-
-@pytest.fixture(scope="module")
-def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_roberta(tmp_path_factory.mktemp("roberta"))
 
 
 @pytest.fixture(scope="module")

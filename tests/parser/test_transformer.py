@@ -10,7 +10,7 @@ import torch
 from safetensors.torch import save_file
 
 import treecrf
-from tests.parser.encoders import config_for, make_bert, make_roberta
+from tests.parser.encoders import config_for
 from treecrf.demo import generate_treebank
 from treecrf.nn.int8.linear import ByteLinear
 from treecrf.parser.config import Config
@@ -29,16 +29,6 @@ def treebank(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("treebank") / "train.conllu"
     write_conllu(generate_treebank(20, seed=1), path)
     return path
-
-
-@pytest.fixture(scope="module")
-def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_bert(tmp_path_factory.mktemp("bert"))
-
-
-@pytest.fixture(scope="module")
-def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_roberta(tmp_path_factory.mktemp("roberta"))
 
 
 def trained(folder: Path, treebank: Path, config: Config) -> Path:

@@ -1,7 +1,5 @@
 """A forked child asks everything of a distribution, with one thread of torch, as its parent did."""
 
-from collections.abc import Iterator
-
 import pytest
 import torch
 from torch import Tensor
@@ -9,13 +7,7 @@ from torch import Tensor
 from tests.forking import assert_in_child
 from tests.struct.problems import FAMILIES, Distribution, random_problem
 
-
-@pytest.fixture(autouse=True)
-def two_threads() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("two_threads")
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")

@@ -2,7 +2,6 @@
 
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -19,12 +18,7 @@ from treecrf.ops.projective import cpu
 COSTLY = INLINE_COST * 10
 
 
-@pytest.fixture(autouse=True)
-def two_threads() -> Iterator[None]:
-    threads = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(threads)
+pytestmark = pytest.mark.usefixtures("two_threads")
 
 
 @given(st.lists(st.floats(0.0, 1e9), max_size=40), st.integers(1, 8))
