@@ -39,9 +39,11 @@ def test_scores_of_a_bilstm_are_those_of_torch(loss: str, rich: bool) -> None:
     config = replace(with_loss(loss), lstm_layers=2)
     vectors = None
     if rich:
-        config, vectors = replace(config, tags="upos", predict=("upos",)), VECTORS
-    vocabulary = WITH_VECTORS
+        config, vectors = replace(config, tags="upos", predict=("lemma", "upos")), VECTORS
+    vocabulary = WITH_VECTORS.changed(lemma=["lower|0|0", "same|0|0", "=be"])
     scorer = random_scorer(config, vocabulary=vocabulary, vectors=vectors).float()
+    for layer in scorer.lemma_tags.parameters():
+        torch.nn.init.normal_(layer)
     graph = graph_of(scorer)
     for lengths in ([1], [5, 1, 9, 5], [2, 30], [3] * 7):  # any number, any length
         batch = batch_of(sentences_of(lengths, seed=len(lengths)), config, vocabulary=vocabulary)

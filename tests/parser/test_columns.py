@@ -3,7 +3,6 @@
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 import treecrf
@@ -12,12 +11,13 @@ from treecrf.demo import generate_treebank
 from treecrf.parser import set_up
 from treecrf.parser.config import Config
 from treecrf.parser.decoding.sentences import TreeNamer
+from treecrf.parser.decoding.trees import LEMMA_WEIGHT
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.training.loop import train
 from treecrf.parser.vocab import COLUMNS, Vocabulary, build_vocabulary, classes_of
 from treecrf.treebank import Sentence, write_conllu
 
-RULES = ["lower|0|0", "same|0|0", "title|0|0", "lower|0|1", "lower|0|3y", "=be"]
+RULES = ["lower|0|2", "lower|0|0", "same|0|0", "title|0|0", "lower|0|1", "lower|0|3y", "=be"]
 
 
 @pytest.fixture(scope="module")
@@ -36,10 +36,11 @@ def namer() -> TreeNamer:
         ("Enron", "PROPN", {"lower|0|0": 400, "same|0|0": 350, "title|0|0": 250}, "Enron"),
         ("ab", "NOUN", {"lower|0|3y": 900, "lower|0|0": 50}, "ab"),  # the first does not fit
         ("x", "NOUN", {"lower|0|1": 900}, "x"),  # none does
+        ("sees", "VERB", {"lower|0|2": 500, "lower|0|1": 100}, "see"),  # which is a word
     ],
 )
 def test_lemmas(namer: TreeNamer, form: str, tag: str, weights: dict[str, int], lemma: str) -> None:
-    best = np.array([*map(RULES.index, weights), *weights.values()])
+    best = [RULES.index(rule) * LEMMA_WEIGHT + share for rule, share in weights.items()]
     assert namer._lemma(form, tag, best) == lemma
 
 

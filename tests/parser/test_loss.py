@@ -172,7 +172,8 @@ def test_tags_have_a_loss_of_their_own() -> None:
     assert len(losses) == sum(
         token.upos in ("NOUN", "VERB") for s in sentences for token in s.tokens
     )
-    expected = training_loss(scorer, plain, config) + torch.stack(losses).mean()
+    column = config.column_weight * torch.stack(losses).mean()
+    expected = training_loss(scorer, plain, config) + column
     torch.testing.assert_close(training_loss(scorer, batch, config), expected)
 
 

@@ -15,11 +15,11 @@ from treecrf.treebank import Sentence, write_conllu
 def test_features_tell_shapes_prefixes_and_suffixes() -> None:
     forms = ["Walked", "walked", "talked", "", "\ud800", "x" * 100_000]
     rows = spellings_of(forms)
-    assert rows.shape == (len(forms), 8)
+    assert rows.shape == (len(forms), 9)
     assert ((rows >= 0) & (rows < SPELLINGS)).all()
     upper, lower, other = (set(row) for row in rows[:3])
-    assert len(upper & lower) == 4  # the suffixes; case is in shape and prefixes
-    assert len(lower & other) == 5  # shape and suffixes
+    assert len(upper & lower) == 5  # the suffixes; case is in shape and prefixes
+    assert len(lower & other) == 6  # shape and suffixes
 
 
 def sentence(form: str) -> Sentence:

@@ -99,7 +99,7 @@ class Config(Settings):
     )
 
     column_weight: float = setting(
-        1.0,
+        0.25,
         "Weight of the loss of each predicted column; those of tree and relations have 1.",
         least=0,
     )

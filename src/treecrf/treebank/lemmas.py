@@ -1,8 +1,9 @@
 """Lemma rules: a lemma as an edit of its form, so that a classifier can choose it.
 
 A rule is `CASE|PREFIX|SUFFIX`: CASE says how the lemma is written (`lower`, `same` as the form,
-`title`, `upper`), PREFIX and SUFFIX how many characters go at each end and what comes in their
-place (`0`, `3y`). A lemma that has nothing in common with its form is a rule of its own, `=be`.
+`title`, `upper`, or `digits`: without commas), PREFIX and SUFFIX how many characters go at each end
+and what comes in their place (`0`, `3y`). A lemma that has nothing in common with its form is a
+rule of its own, `=be`.
 """
 
 import re
@@ -18,8 +19,9 @@ _CASES: dict[str, Callable[[str], str]] = {
     "same": str,
     "title": lambda text: text[:1].upper() + text[1:].lower(),
     "upper": str.upper,
+    "digits": lambda text: text.replace(",", ""),
 }
-_RULE = re.compile(r"(lower|same|title|upper)\|(\d+)(.*)\|(\d+)(.*)", re.DOTALL)
+_RULE = re.compile(r"(lower|same|title|upper|digits)\|(\d+)(.*)\|(\d+)(.*)", re.DOTALL)
 _LONGEST = 100  # characters; a longer form has its lemma whole, because comparing takes the square
 
 
@@ -28,11 +30,11 @@ def find_rule(form: str, lemma: str) -> str:
     best, longest = f"={lemma}", 0
     for case, change in _CASES.items():
         changed = change(form)
-        if change(lemma) != lemma or len(changed) != len(form):
+        if change(lemma) != lemma:
             continue
         at_form, at_lemma, size = _longest_common(changed, lemma)
         before, after = lemma[:at_lemma], lemma[at_lemma + size :]
-        rule = f"{case}|{at_form}{before}|{len(form) - at_form - size}{after}"
+        rule = f"{case}|{at_form}{before}|{len(changed) - at_form - size}{after}"
         # What is added may itself look like a part of a rule.
         if size > longest and apply_rule(form, rule) == lemma:
             best, longest = rule, size
@@ -47,10 +49,9 @@ def apply_rule(form: str, rule: str) -> str | None:
     if match is None:
         return None
     case, cut_before, before, cut_after, after = match.groups()
-    start, stop = int(cut_before), len(form) - int(cut_after)
-    if start >= stop:
-        return None
-    return before + _CASES[case](form)[start:stop] + after
+    changed = _CASES[case](form)
+    start, stop = int(cut_before), len(changed) - int(cut_after)
+    return None if start >= stop else before + changed[start:stop] + after
 
 
 def _longest_common(left: str, right: str) -> tuple[int, int, int]:

@@ -46,11 +46,25 @@ def scorer_graph(scorer: Scorer, properties: dict[str, str]) -> "ModelProto":
     if scorer.sibling_scores is not None:
         siblings = _add_siblings(graph, scorer.sibling_scores.weight, roles, width)
         graph.output("sibling_scores", siblings, ["batch", "token", "token", "token"])
+    _add_columns(graph, scorer, roles)
+    return graph.finish(properties)
+
+
+def _add_columns(graph: Graph, scorer: Scorer, roles: dict[str, Value]) -> None:
+    """Scores `[batch, token, class]` of each column, as outputs."""
+    scores: dict[str, Value] = {}
+    sizes: dict[str, int] = {}
     for name, layer in scorer.column_scores.items():
         assert isinstance(layer, nn.Linear)
-        classes = graph.linear(roles[name], layer.weight.t(), layer.bias)
-        graph.output(f"{name}_scores", classes, ["batch", "token", layer.out_features])
-    return graph.finish(properties)
+        scores[name] = graph.linear(roles[name], layer.weight.t(), layer.bias)
+        sizes[name] = layer.out_features
+    for name, layer in scorer.lemma_tags.items():
+        assert isinstance(layer, nn.Linear)
+        tags = graph.add("Softmax", scores[name], attributes={"axis": 2})
+        by_tag = graph.linear(tags, layer.weight.t(), None)
+        scores["lemma"] = graph.add("Add", scores["lemma"], by_tag)
+    for name, classes in scores.items():
+        graph.output(f"{name}_scores", classes, ["batch", "token", sizes[name]])
 
 
 def _add_words(graph: Graph, reader: WordReader, tokens: Value) -> Value:

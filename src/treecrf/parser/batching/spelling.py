@@ -15,7 +15,7 @@ SPELLINGS = 8192
 """Rows of the table of features; each feature has the row of its hash."""
 
 _PREFIXES = (1, 2, 3)
-_SUFFIXES = (1, 2, 3, 4)
+_SUFFIXES = (1, 2, 3, 4, 5)
 _RUNS = 6  # that the shape of a word keeps
 
 

@@ -17,7 +17,7 @@ from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.config import Config
 from treecrf.parser.decoding.long import LongTreeCRF
 from treecrf.parser.decoding.mbr import has_tree, is_projective_tree, mbr_heads
-from treecrf.parser.decoding.trees import Trees
+from treecrf.parser.decoding.trees import LEMMA_WEIGHT, Trees
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import FACTORED_CELLS
 from treecrf.parser.network.loss import TreeCRF, distribution, masked_heads, tempered
@@ -30,8 +30,7 @@ LONGEST_ENTROPY = 150
 """Words of a sentence that has an entropy of the second order, which takes the marginals of all
 siblings in double precision: of a longer one that takes longer than the rest of parsing it."""
 
-LEMMA_RULES = 8
-"""Lemma rules that are tried on a form: those that do not fit it are passed over."""
+_LEMMA_RULES = 4  # that are tried on a form: those that do not fit it are passed over
 
 _IMPOSSIBLE = (
     "no tree has the heads that are to be kept (a cycle, or a second root under the single-root "
@@ -310,14 +309,15 @@ class Decoding:
         )
 
     def _best_classes(self, name: str, scores: Tensor) -> list[Tensor]:
-        """The best class `[token]` of a column; of lemmas several rules, then their weights.
+        """The best class `[token]` of a column; of lemmas several rules, each with its weight.
 
-        A weight is a probability in millionths: rules that make the same lemma are added up.
+        A weight is a probability in parts of `LEMMA_WEIGHT`.
         """
         if name != "lemma":
             return [scores.argmax(1)]
-        best = scores.float().softmax(1).topk(min(LEMMA_RULES, scores.shape[1]), dim=1)
-        return [*best.indices.unbind(1), *(best.values * 1e6).long().unbind(1)]
+        best = scores.float().softmax(1).topk(min(_LEMMA_RULES, scores.shape[1]), dim=1)
+        weights = (best.values * (LEMMA_WEIGHT - 1)).long()
+        return [*(best.indices * LEMMA_WEIGHT + weights).unbind(1)]
 
     def _best_probs(self, relations: Tensor, columns: dict[str, Tensor]) -> list[Tensor]:
         """Probabilities `[token]` of the best relation and, where it is predicted, tag."""

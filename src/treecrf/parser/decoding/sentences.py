@@ -2,16 +2,16 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import nan
 
 import numpy as np
 import numpy.typing as npt
 
-from treecrf.parser.batching.distinct import Integers
+from treecrf.nn.transformer.wordpieces import WordPieces
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import Constraints
-from treecrf.parser.decoding.trees import Trees
+from treecrf.parser.decoding.trees import LEMMA_WEIGHT, Trees
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
 from treecrf.treebank.lemmas import apply_rule
@@ -26,6 +26,10 @@ RANK = "# rank = "
 _CROSSING = "# decoder = mst (no projective tree has the heads that were kept)"
 _OWN_COMMENTS = (_LOG_PROB, RANK, _CROSSING)
 
+
+# Of a lemma that is a known word, and the weight from which no other one is looked at.
+_WORD_FACTOR = 8
+_SURE = LEMMA_WEIGHT * _WORD_FACTOR // (_WORD_FACTOR + 1)
 
 _PROBS = {"probs": "probs", "relation_probs": "deprel_probs", "upos_probs": "upos_probs"}
 
@@ -62,6 +66,7 @@ class TreeNamer:
         self.relations = vocabulary.relations
         self.columns = vocabulary.columns
         self.lemmas = vocabulary.lemmas
+        self._pieces = vocabulary.pieces
         self.marked: set[int] = set()
         self.plain = list(self.relations)
         if config.pseudo:
@@ -92,7 +97,7 @@ class TreeNamer:
         heads, relations = trees.heads.tolist(), trees.relations.tolist()
         numbers = {name: getattr(trees, name) for name in _PROBS}
         probs = {name: values.tolist() for name, values in numbers.items() if values is not None}
-        rules = trees.columns.get("lemma")
+        rules = trees.columns["lemma"].tolist() if "lemma" in trees.columns else None
         columns = {
             name: [self.columns[name][best] for best in classes[:, 0].tolist()]
             for name, classes in trees.columns.items()
@@ -117,7 +122,7 @@ class TreeNamer:
             if rules is not None:
                 tags = cells["upos"] if "upos" in cells else sentence.column("upos")
                 given = zip(sentence.forms, tags, rules[words], strict=True)
-                cells["lemma"] = [self._lemma(*word) for word in given]
+                cells["lemma"] = [self._lemma(form, tag, best) for form, tag, best in given]
             if (misc := without_probs(sentence)) is not None:  # those of a tree that it had before
                 cells["misc"] = misc
             tree = sentence.with_tree(named_heads, deprels, columns=cells)
@@ -134,20 +139,35 @@ class TreeNamer:
             parsed.append(tree)
         return parsed
 
-    def _lemma(self, form: str, tag: str, best: Integers) -> str:
+    def _lemma(self, form: str, tag: str, best: Sequence[int]) -> str:
         """The lemma that training data always has for a form and tag, or that rules make of it.
 
         Several rules may make the same one: of an unknown name, to keep it and to capitalise it.
+        Words count for more than what is none: of "rotating", "rotate" and not "rotat".
         """
         known = self.lemmas.get(f"{form}\t{tag}")
         if known is not None:
             return known
         weights: dict[str, int] = {}
-        for rule, weight in best.reshape(2, -1).T.tolist():
+        for number in best:
+            rule, weight = divmod(number, LEMMA_WEIGHT)
             lemma = _applied(form, self.columns["lemma"][rule])
             if lemma:
+                if weight > _SURE:
+                    return lemma
                 weights[lemma] = weights.get(lemma, 0) + weight
+        for lemma in weights:
+            if lemma.lower() in self._words:
+                weights[lemma] *= _WORD_FACTOR
         return max(weights, key=weights.__getitem__, default=form)
+
+    @cached_property
+    def _words(self) -> set[str]:
+        """Words that may be lemmas: those of training data, and whole words among the pieces."""
+        words = set(map(str.lower, self.lemmas.values()))
+        if isinstance(self._pieces, WordPieces):
+            words.update(self._pieces.vocabulary)
+        return words
 
     def _by_name(self, probs: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
         """Probabilities `[word, relation]` of the `distinct` names, from those of marked ones too.

@@ -9,7 +9,10 @@ import numpy.typing as npt
 
 from treecrf.parser.batching.distinct import Integers
 
-__all__ = ["Trees"]
+__all__ = ["LEMMA_WEIGHT", "Trees"]
+
+LEMMA_WEIGHT = 1 << 20
+"""A lemma rule and its weight are one number: the rule times this, plus the weight."""
 
 Numbers = npt.NDArray[np.float64]
 

@@ -13,6 +13,8 @@ from treecrf.parser.network.readers import PieceReader, WordReader
 
 __all__ = ["Network", "Roles", "Scorer", "role_sizes"]
 
+_TAGS = ("upos", "xpos")
+
 Roles = dict[str, Tensor]
 """Vectors `[token, feature]` of packed tokens, one for each role in a score."""
 
@@ -72,6 +74,12 @@ class Scorer(nn.Module):
         self.column_scores = nn.ModuleDict(
             {name: nn.Linear(config.column_size, sizes[name]) for name in config.predict}
         )
+        self.lemma_tags = nn.ModuleDict()
+        if "lemma" in config.predict:
+            for name in filter(config.predict.__contains__, _TAGS):
+                layer = nn.Linear(sizes[name], sizes["lemma"], bias=False)
+                nn.init.zeros_(layer.weight)
+                self.lemma_tags[name] = layer
 
     def forward(self, batch: Batch) -> Roles:
         """Vectors of the tokens of a batch in each role."""
@@ -118,5 +126,13 @@ class Scorer(nn.Module):
         return scores
 
     def columns(self, roles: Roles) -> dict[str, Tensor]:
-        """Scores `[token, class]` of packed tokens in each predicted column."""
-        return {name: layer(roles[name]) for name, layer in self.column_scores.items()}
+        """Scores `[token, class]` of packed tokens in each predicted column.
+
+        Those of lemma rules depend on the tags that are predicted: a name keeps its capital.
+        """
+        scores: dict[str, Tensor] = {
+            name: layer(roles[name]) for name, layer in self.column_scores.items()
+        }
+        for name, layer in self.lemma_tags.items():
+            scores["lemma"] = scores["lemma"] + layer(scores[name].detach().softmax(1))
+        return scores

@@ -20,7 +20,8 @@ __all__ = ["inheritance_note", "inherited_relations", "inherited_vocabulary", "t
 
 _RELATIONS = "label_scores.weight"
 _ROLES = ("roles.linear.weight", "roles.linear.bias")
-_OPTIONAL = ("sibling_scores.", "column_scores.")  # the old model may lack them
+_LEMMA_TAGS = "lemma_tags."  # weights with a row for each lemma rule and a column for each tag
+_OPTIONAL = ("sibling_scores.", "column_scores.", _LEMMA_TAGS)  # the old model may lack them
 # Weights with a row for each item of the vocabulary.
 _ROWS = (
     "reader.words.trained.weight",
@@ -96,17 +97,15 @@ def take_weights(
             continue
         if name == _RELATIONS and len(value) == len(relations):
             value = value[rows]
-        fits = own.shape == value.shape or (
-            name in _ROWS and own.shape[1:] == value.shape[1:] and len(own) >= len(value)
-        )
-        if not fits:
+        growing = 2 if name.startswith(_LEMMA_TAGS) else int(name in _ROWS)  # dimensions
+        part = tuple(map(slice, value.shape))
+        fits = own.dim() == value.dim() and own[part].shape == value.shape
+        if not fits or own.shape[growing:] != value.shape[growing:]:
             raise ParserError(
                 f"damaged: the weights {name} have the shape {(*value.shape,)}, which does not fit "
                 f"the settings and the vocabulary {(*own.shape,)}"
             )
-        if own.dim():
-            own = own[: len(value)]
-        own.copy_(value)
+        own[part].copy_(value)
 
 
 def _places(sizes: dict[str, int]) -> dict[str, slice]:
