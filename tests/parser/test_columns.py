@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import treecrf
@@ -10,19 +11,22 @@ from tests.parser.models import SMALL, VOCABULARY
 from treecrf.demo import generate_treebank
 from treecrf.parser import set_up
 from treecrf.parser.config import Config
+from treecrf.parser.constraints import Constraints
 from treecrf.parser.decoding.sentences import TreeNamer
-from treecrf.parser.decoding.trees import LEMMA_WEIGHT
+from treecrf.parser.decoding.trees import LEMMA_WEIGHT, Trees
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.training.loop import train
 from treecrf.parser.vocab import COLUMNS, Vocabulary, build_vocabulary, classes_of
 from treecrf.treebank import Sentence, write_conllu
 
+TAGS = ["NOUN", "VERB", "PROPN"]
 RULES = ["lower|0|2", "lower|0|0", "same|0|0", "title|0|0", "lower|0|1", "lower|0|3y", "=be"]
 
 
 @pytest.fixture(scope="module")
 def namer() -> TreeNamer:
-    vocabulary = VOCABULARY.to_dict() | {"lemma": RULES, "lemmas": {"saw\tVERB": "see"}}
+    vocabulary = VOCABULARY.to_dict() | {"upos": TAGS, "lemma": RULES}
+    vocabulary["lemmas"] = {"saw\tVERB": "see"}
     return TreeNamer(Vocabulary(**vocabulary), SMALL)
 
 
@@ -40,8 +44,16 @@ def namer() -> TreeNamer:
     ],
 )
 def test_lemmas(namer: TreeNamer, form: str, tag: str, weights: dict[str, int], lemma: str) -> None:
-    best = [RULES.index(rule) * LEMMA_WEIGHT + share for rule, share in weights.items()]
-    assert namer._lemma(form, tag, best) == lemma
+    best = [
+        RULES.index(rule) * LEMMA_WEIGHT + share * LEMMA_WEIGHT // 1000
+        for rule, share in weights.items()
+    ]
+    none = np.zeros(2, np.int64)
+    tags = np.array([[0], [TAGS.index(tag)]])
+    columns = {"upos": tags, "lemma": np.array([best, best])}
+    trees = Trees(np.ones(1, np.int64), none, none, columns=columns)
+    (parsed,) = namer.with_trees([Sentence([form])], [Constraints()], trees)
+    assert [(token.upos, token.lemma) for token in parsed.tokens] == [(tag, lemma)]
 
 
 def test_classes_are_what_is_annotated() -> None:

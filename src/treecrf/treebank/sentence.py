@@ -14,6 +14,7 @@ from treecrf.treebank.tokens import (
     Multiword,
     Offsets,
     Token,
+    are_plain,
     find_fault,
     joined_forms,
     make_lines,
@@ -166,9 +167,8 @@ class Sentence(DrawnInNotebooks):
         graph (DEPS) too, whether or not it goes with the tree. Heads in a cycle are not refused.
         """
         heads = self._checked_heads(heads)
-        deprels = self._checked_column("deprel", deprels)
-        given = (columns or {}).items()
-        checked = {name: self._checked_column(name, cells) for name, cells in given}
+        checked = self._checked_columns({"deprel": deprels, **(columns or {})})
+        deprels = checked.pop("deprel")
         if probs is not None:
             self._check_length("probs", probs)
         if self._lines is None:
@@ -182,8 +182,10 @@ class Sentence(DrawnInNotebooks):
             lines = self._lines
             # Lines that are not made yet will be made of the new tree.
             same = not lines or (heads == self._heads and deprels == self._deprels)
-            if not same or checked:
-                lines = replace_columns(self._text(), heads=heads, deprels=deprels, columns=checked)
+            if not lines and checked:
+                lines = make_lines(self._forms, heads, deprels, checked)
+            elif not same or checked:
+                lines = replace_columns(lines, heads=heads, deprels=deprels, columns=checked)
             other = self._with_lines(lines, heads, deprels, [*self.comments, *comments])
         other.probs = None if probs is None else list(probs)
         return other
@@ -197,7 +199,7 @@ class Sentence(DrawnInNotebooks):
     def _text(self) -> str:
         """The text of the lines, as long as there are no tokens."""
         if not self._lines:
-            self._lines = make_lines(self._forms, self._heads, self._deprels)
+            self._lines = make_lines(self._forms, self._heads, self._deprels, {})
         return self._lines
 
     def _expand(self) -> None:
@@ -337,11 +339,15 @@ class Sentence(DrawnInNotebooks):
             raise self.error(f"word {word} has head {head}, outside 0 to {len(checked)} (or -1)")
         return checked
 
-    def _checked_column(self, name: str, cells: Sequence[str]) -> list[str]:
-        self._check_length("deprels" if name == "deprel" else name, cells)
-        checked = list(cells)
-        if fault := find_fault(name, checked):
-            raise self.error(fault)
+    def _checked_columns(self, columns: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+        checked = {name: list(cells) for name, cells in columns.items()}
+        for name, cells in checked.items():
+            self._check_length("deprels" if name == "deprel" else name, cells)
+        # All at once where nothing is wrong, as it nearly always is.
+        if not are_plain([cell for cells in checked.values() for cell in cells]):
+            for name, cells in checked.items():
+                if fault := find_fault(name, cells):
+                    raise self.error(fault)
         return checked
 
     def _check_length(self, what: str, items: Sequence[object]) -> None:

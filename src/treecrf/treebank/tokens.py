@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
-from itertools import repeat
 from typing import Any, TypeAlias
 
 from treecrf.treebank.errors import TreebankError
@@ -17,6 +16,7 @@ __all__ = [
     "Multiword",
     "Offsets",
     "Token",
+    "are_plain",
     "cut",
     "find_fault",
     "joined_forms",
@@ -187,8 +187,6 @@ def shortened(text: str) -> str:
 IDS = [str(number) for number in range(1, 1024)]
 _find_head = ["0", *IDS, "_"].__getitem__
 
-_FORM, _HEAD, _DEPREL = map(COLUMNS.index, ("form", "head", "deprel"))
-
 
 @lru_cache(maxsize=1)  # who reads a sentence from a file asks for its columns or tokens next
 def cut(lines: str) -> list[str]:
@@ -207,10 +205,15 @@ def read_column(lines: str, index: int, *, words: int) -> list[str]:
     return [cell for cell, id in zip(column, cells[::11], strict=True) if id.isdecimal()]
 
 
+def are_plain(cells: list[str]) -> bool:
+    """Whether nothing can be wrong with any of these cells, in any column."""
+    text = "\t".join(cells)
+    return all(cells) and text.count("\t") < len(cells) and "\n" not in text and "\r" not in text
+
+
 def find_fault(name: str, column: list[str]) -> str | None:
     """The fault in cells that are to be the column of this name, if there is one."""
-    text = "\t".join(column)
-    if all(column) and text.count("\t") < len(column) and "\n" not in text and "\r" not in text:
+    if are_plain(column):
         return None
     for number, cell in enumerate(column, 1):
         if not cell:
@@ -221,41 +224,37 @@ def find_fault(name: str, column: list[str]) -> str | None:
     return None
 
 
-def make_lines(forms: list[str], heads: list[int], deprels: list[str]) -> str:
+def make_lines(
+    forms: list[str], heads: list[int], deprels: list[str], columns: Mapping[str, list[str]]
+) -> str:
     """The lines of words, one at least, of which no more is known."""
     words = len(forms)
     cells = (["_"] * 10 + ["\n"]) * words
     del cells[-1]
-    cells[::11] = IDS[:words] if words <= len(IDS) else map(str, range(1, words + 1))
-    cells[_FORM::11] = forms
-    cells[_HEAD::11] = _head_cells(heads)
-    cells[_DEPREL::11] = deprels
+    ids = IDS[:words] if words <= len(IDS) else list(map(str, range(1, words + 1)))
+    known = {"id": ids, "form": forms, "head": _head_cells(heads), "deprel": deprels, **columns}
+    for name, column in known.items():
+        cells[COLUMNS.index(name) :: 11] = column
     return "\t".join(cells).replace("\t\n\t", "\n")
 
 
 def replace_columns(
     lines: str, *, heads: list[int], deprels: list[str], columns: Mapping[str, list[str]]
 ) -> str:
-    """The lines with another tree and other columns of the words, cut no more than needed."""
-    rows = lines.split("\n")
-    places: Sequence[int] = range(len(rows))
-    if len(rows) != len(heads):
-        places = [place for place in places if rows[place].partition("\t")[0].isdecimal()]
-    if columns.keys() <= {"misc"}:
-        kept: Iterable[None] = repeat(None, len(heads))
-        new = zip(places, _head_cells(heads), deprels, columns.get("misc", kept), strict=True)
-        for place, head, deprel, misc in new:
-            before, _, _, deps, old = rows[place].rsplit("\t", 4)
-            rows[place] = f"{before}\t{head}\t{deprel}\t{deps}\t{misc or old}"
-        return "\n".join(rows)
+    """The lines with another tree and other columns of the words."""
+    cells = cut(lines).copy()
+    ids = cells[::11]
     changed = {"head": _head_cells(heads), "deprel": deprels, **columns}
-    indices = [COLUMNS.index(name) for name in changed]
-    for place, *cells in zip(places, *changed.values(), strict=True):
-        row = rows[place].split("\t")
-        for index, cell in zip(indices, cells, strict=True):
-            row[index] = cell
-        rows[place] = "\t".join(row)
-    return "\n".join(rows)
+    if len(ids) == len(heads):
+        for name, column in changed.items():
+            cells[COLUMNS.index(name) :: 11] = column
+    else:
+        words = [11 * place for place, id in enumerate(ids) if id.isdecimal()]
+        for name, column in changed.items():
+            index = COLUMNS.index(name)
+            for place, cell in zip(words, column, strict=True):
+                cells[place + index] = cell
+    return "\t".join(cells).replace("\t\n\t", "\n")
 
 
 def _head_cells(heads: list[int]) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from treecrf.nn.transformer.wordpieces import WordPieces
+from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import Constraints
 from treecrf.parser.decoding.trees import LEMMA_WEIGHT, Trees
@@ -66,6 +67,7 @@ class TreeNamer:
         self.relations = vocabulary.relations
         self.columns = vocabulary.columns
         self.lemmas = vocabulary.lemmas
+        self._names = {name: np.array(names, object) for name, names in self.columns.items()}
         self._pieces = vocabulary.pieces
         self.marked: set[int] = set()
         self.plain = list(self.relations)
@@ -97,9 +99,9 @@ class TreeNamer:
         heads, relations = trees.heads.tolist(), trees.relations.tolist()
         numbers = {name: getattr(trees, name) for name in _PROBS}
         probs = {name: values.tolist() for name, values in numbers.items() if values is not None}
-        rules = trees.columns["lemma"].tolist() if "lemma" in trees.columns else None
+        rules = trees.columns.get("lemma")
         columns = {
-            name: [self.columns[name][best] for best in classes[:, 0].tolist()]
+            name: self._names[name].take(classes[:, 0]).tolist()
             for name, classes in trees.columns.items()
             if name != "lemma"
         }
@@ -121,8 +123,11 @@ class TreeNamer:
             cells = {name: column[words] for name, column in columns.items()}
             if rules is not None:
                 tags = cells["upos"] if "upos" in cells else sentence.column("upos")
-                given = zip(sentence.forms, tags, rules[words], strict=True)
-                cells["lemma"] = [self._lemma(form, tag, best) for form, tag, best in given]
+                named = enumerate(zip(sentence.forms, tags, strict=True), words.start)
+                cells["lemma"] = [  # what training data always has for a form and tag, if it has
+                    self.lemmas.get(f"{form}\t{tag}") or self._lemma(form, rules[token])
+                    for token, (form, tag) in named
+                ]
             if (misc := without_probs(sentence)) is not None:  # those of a tree that it had before
                 cells["misc"] = misc
             tree = sentence.with_tree(named_heads, deprels, columns=cells)
@@ -139,17 +144,14 @@ class TreeNamer:
             parsed.append(tree)
         return parsed
 
-    def _lemma(self, form: str, tag: str, best: Sequence[int]) -> str:
-        """The lemma that training data always has for a form and tag, or that rules make of it.
+    def _lemma(self, form: str, best: Integers) -> str:
+        """The lemma that the best rules make of a form.
 
         Several rules may make the same one: of an unknown name, to keep it and to capitalise it.
         Words count for more than what is none: of "rotating", "rotate" and not "rotat".
         """
-        known = self.lemmas.get(f"{form}\t{tag}")
-        if known is not None:
-            return known
         weights: dict[str, int] = {}
-        for number in best:
+        for number in best.tolist():
             rule, weight = divmod(number, LEMMA_WEIGHT)
             lemma = _applied(form, self.columns["lemma"][rule])
             if lemma:
