@@ -37,11 +37,8 @@ ENVIRONMENT = ". .venv/bin/activate"  # which tests have already
 PRINTED = re.compile(r"^print\(.*\)  # (.*)$", re.MULTILINE)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [README, *(pytest.param(page, marks=pytest.mark.slow) for page in PAGES[1:])],
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_a_page_does_what_it_says(
     page: Path,
     tmp_path: Path,

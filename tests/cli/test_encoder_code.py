@@ -98,6 +98,7 @@ def test_an_encoder_that_brings_code_is_not_trained(
     assert not (tmp_path / "model").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", [own_config, own_tokenizer])
 def test_an_encoder_by_name_that_brings_code_is_not_trained(
     how: Callable[[Path], None], treebank: Path, roberta: Path, tmp_path: Path

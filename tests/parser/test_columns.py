@@ -113,6 +113,7 @@ def test_every_column_is_learnt(data: Path, tmp_path: Path) -> None:
         assert all(0 <= prob <= 1.001 for prob in probs)
 
 
+@pytest.mark.slow
 def test_half_of_the_columns_may_be_missing(data: Path, tmp_path: Path) -> None:
     """Words without a tag, features or a lemma teach trees, and the others all of it."""
     sentences = [

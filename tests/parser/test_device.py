@@ -39,6 +39,7 @@ def test_the_last_thread_puts_it_back() -> None:
     assert precision() == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "setting",
     [

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 
+import pytest
 import torch
 from hypothesis import strategies as st
 from torch import Tensor
@@ -10,6 +11,8 @@ from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeC
 
 FAMILIES = ["first_order", "second_order", "nonprojective"]
 BACKENDS = ["torch", "numba", "triton"]
+QUICK_BACKENDS = ["torch", "numba", pytest.param("triton", marks=pytest.mark.slow)]
+"""All of them; Triton, whose interpreter takes its time, where `make test-all` is asked for."""
 NEGATIVE_INFINITY = float("-inf")
 LONGEST = 6  # words of the longest sentence whose trees are few enough to list
 

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from tests.struct.problems import (
-    BACKENDS,
     FAMILIES,
     NEGATIVE_INFINITY,
+    QUICK_BACKENDS,
     device_of,
     random_problem,
 )
@@ -61,7 +61,7 @@ def changed(scores: Tensor, cell: tuple[int, ...], value: float) -> Tensor:
         (changed(ARCS, (0, 3, 0), INFINITY), LENGTHS, None, r"arc_scores\[0, 3, 0\] is inf"),
     ],
 )
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 def test_distribution_rejects(
     arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None, message: str, backend: str
 ) -> None:
@@ -140,7 +140,7 @@ def test_heads_of_padding_and_root_are_not_looked_at() -> None:
     assert torch.equal(crf.log_prob(junk), crf.log_prob(heads))
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("k", [0, -3])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_k_below_one(family: str, k: int, backend: str) -> None:
@@ -188,7 +188,7 @@ def test_only_distributions_on_one_device_are_compared() -> None:
         crf.kl(ProjectiveTreeCRF(ARCS.cuda(), LENGTHS))
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_constraints_that_leave_no_tree(family: str, backend: str) -> None:
     """Nothing may be the head of a word in the second and the last sentence."""
@@ -225,7 +225,7 @@ def test_no_tree_is_a_value_error() -> None:
     assert issubclass(NoTreeError, ValueError)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("batch", [0, 1, 3])
 @pytest.mark.parametrize("padding", [0, 2])
 @pytest.mark.parametrize("family", FAMILIES)
@@ -254,7 +254,7 @@ def test_sentences_of_no_words(family: str, padding: int, batch: int, backend: s
         assert (scores[:, 1:] == NEGATIVE_INFINITY).all()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_forbidden_by_mask_or_by_score_is_the_same(family: str, backend: str) -> None:
     masked = random_problem(family, [5, 3], forbidden=0.2)
@@ -265,7 +265,7 @@ def test_forbidden_by_mask_or_by_score_is_the_same(family: str, backend: str) ->
         assert torch.equal(masked.distribution().marginals, scored.distribution().marginals)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_arguments_are_taken_as_they_come(family: str, backend: str) -> None:
     """Lengths in a list or of another type, tensors that are not contiguous; none is changed."""
@@ -326,7 +326,7 @@ def test_integers_of_every_type_are_heads_and_lengths(dtype: torch.dtype) -> Non
     torch.testing.assert_close(other.log_prob(heads.to(dtype)), expected)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_arguments_made_in_inference_mode(family: str, backend: str) -> None:
     """What is not differentiated may come from there, what is may not."""

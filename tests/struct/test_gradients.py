@@ -11,6 +11,7 @@ from tests.struct.expected import Expected
 from tests.struct.problems import (
     BACKENDS,
     FAMILIES,
+    QUICK_BACKENDS,
     Distribution,
     Problem,
     device_of,
@@ -122,7 +123,7 @@ def test_gradient_of_log_partition_is_the_marginals(family: str, backend: str) -
         torch.testing.assert_close(part.grad, marginals, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_scores_of_trees_have_gradients(family: str, backend: str) -> None:
     problem = batch_of(family).to(device_of(backend)).with_gradients()
@@ -136,7 +137,7 @@ def test_scores_of_trees_have_gradients(family: str, backend: str) -> None:
         assert_equal(best, torch.autograd.grad(crf.max[:4].sum(), problem.scores))
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_second_derivatives_of_log_partition(family: str, backend: str) -> None:
     problem = batch_of(family).to(device_of(backend)).with_gradients()
@@ -151,7 +152,7 @@ def test_second_derivatives_of_log_partition(family: str, backend: str) -> None:
     assert_equal(actual, second(Expected(problem).log_partition))
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_gradcheck(family: str, backend: str) -> None:
     lengths = [2] if backend == "triton" else [3, 2]
@@ -186,7 +187,7 @@ def test_only_some_scores_want_a_gradient(name: str, backend: str, wanted: int) 
     assert_equal(actual, gradients(ask(Expected(problem), Expected(other), HEADS), leaves))
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_result_without_a_graph_is_not_reused(family: str, backend: str) -> None:
     problem = batch_of(family).to(device_of(backend)).with_gradients()
@@ -201,7 +202,7 @@ def test_result_without_a_graph_is_not_reused(family: str, backend: str) -> None
             torch.testing.assert_close(after, before, rtol=0, atol=1e-12)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_inference_mode(family: str, backend: str) -> None:
     """Every answer is there, and an answer asked again outside can take part in a graph."""
@@ -223,7 +224,7 @@ def test_inference_mode(family: str, backend: str) -> None:
             assert crf.topk(2)[0].shape == (2, 2)
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("lengths", [[0], [0, 0], []], ids=["one", "two", "none"])
 @pytest.mark.parametrize("padding", [0, 2])
 @pytest.mark.parametrize("family", FAMILIES)
@@ -244,7 +245,7 @@ def test_sentences_without_words_have_gradient_zero(
         assert not part.grad.any()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("junk", [float("nan"), float("inf"), 1e30])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_cells_that_no_tree_uses_get_gradient_zero(family: str, junk: float, backend: str) -> None:

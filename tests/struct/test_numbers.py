@@ -7,10 +7,10 @@ from torch import Tensor
 from tests.enumeration import is_projective, is_tree
 from tests.struct.expected import Expected
 from tests.struct.problems import (
-    BACKENDS,
     FAMILIES,
     LONGEST,
     NEGATIVE_INFINITY,
+    QUICK_BACKENDS,
     Problem,
     device_of,
     random_problem,
@@ -45,7 +45,7 @@ def extreme_problem(family: str, kind: str, lengths: list[int], *, multiroot: bo
     return problem.with_scores(scores[0].masked_fill(lost, NEGATIVE_INFINITY), *scores[1:])
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize(
     ("kind", "multiroot"), [("random", False), ("ties", True), ("peaks", False), ("peaks", True)]
 )
@@ -108,7 +108,7 @@ def test_differences_of_large_scores_on_the_cpu(
 
 
 @QUIET
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_lowest_number_makes_no_nan(family: str, backend: str) -> None:
     """As the score of every arc of a sentence, and of half of the arcs."""
@@ -152,7 +152,7 @@ def assert_sum_to_one(marginals: Tensor, problem: Problem) -> None:
     assert (marginals <= 1 + 1e-5).all()
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_half_scores_are_computed_in_float32(family: str, dtype: torch.dtype, backend: str) -> None:
@@ -174,7 +174,7 @@ def answers(problem: Problem) -> list[Tensor]:
         return [crf.log_partition, crf.marginals, crf.max, crf.entropy, crf.topk(3)[0]]
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("backend", QUICK_BACKENDS)
 @pytest.mark.parametrize("multiroot", [False, True], ids=["single root", "multiroot"])
 @pytest.mark.parametrize("family", FAMILIES)
 def test_float32_is_close_to_enumeration(family: str, multiroot: bool, backend: str) -> None:

@@ -146,6 +146,7 @@ def test_a_long_line_is_read() -> None:
         list(read_tokens(io.StringIO("first\n" + "word " * 3_600_000 + "\nnext")))
 
 
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     def peak(lines: int) -> int:
         path = tmp_path / f"{lines}.txt"

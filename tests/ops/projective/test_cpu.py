@@ -314,6 +314,7 @@ print(sum(best_trees.stats.cache_hits.values()), sum(best_trees.stats.cache_miss
 """
 
 
+@pytest.mark.slow
 def test_a_second_process_finds_the_kernels_on_disk(tmp_path: Path) -> None:
     environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
     outputs = [

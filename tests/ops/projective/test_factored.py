@@ -251,6 +251,7 @@ class MemoryMeter(TorchDispatchMode):
         return result
 
 
+@pytest.mark.slow
 def test_memory_is_far_below_a_cube() -> None:
     words = 300
     scores = random_scores(words, dtype=torch.float32)
