@@ -75,6 +75,14 @@ def train(
             help="Start from another model: its weights, words, settings and segmenter.",
         ),
     ] = None,
+    teacher: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="DIR|NAME",
+            help="Learn what another model says too, and from sentences without heads that alone; "
+            "several are averaged.",
+        ),
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the training in --out, if it has begun.")
     ] = False,
@@ -123,6 +131,7 @@ def train(
             dev=dev,
             embeddings=embeddings,
             init=init,
+            teachers=teacher or (),
             keep_segmenter=not segmenter,
             resume=resume,
             overwrite=overwrite,

@@ -103,6 +103,12 @@ class Config(Settings):
         "Weight of the loss of each predicted column; those of tree and relations have 1.",
         least=0,
     )
+    teacher_weight: float = setting(
+        0.5,
+        "Weight of what teachers say of annotated words; the annotation has the rest.",
+        least=0,
+        below=1.0001,
+    )
     learning_rate: float = setting(2e-3, "Initial learning rate.", least=0)
     transformer_learning_rate: float = setting(
         5e-5, "Initial learning rate of the last transformer layer.", least=0

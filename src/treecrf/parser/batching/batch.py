@@ -12,6 +12,7 @@ from treecrf.parser.batching.distinct import Integers, pack, pack_forms, packed_
 from treecrf.parser.batching.encoding import Annotation, EncodedSentences
 from treecrf.parser.batching.gold import Gold, gold_arrays
 from treecrf.parser.batching.pieces import cut_windows
+from treecrf.parser.batching.targets import target_cells
 from treecrf.parser.constraints import Constraints
 
 __all__ = ["CELLS", "Batch", "allowed_arcs", "cut_batches", "make_batch", "shuffled_batches"]
@@ -114,6 +115,10 @@ def make_batch(
         heads.ravel()[cells] = annotation.heads.take(token)
         counts, groups["gold"], columns = gold_arrays(annotation, token, cells=cells, places=places)
         groups["columns"] = {**columns}
+        if annotation.targets is not None:
+            own_cells = target_cells(annotation.targets, token, cells=cells, width=places.shape[1])
+            groups["target cells"] = {name: pair[0] for name, pair in own_cells.items()}
+            groups["target weights"] = {name: pair[1] for name, pair in own_cells.items()}
     if encoded.form_table is not None:
         groups["words"], character_sizes = pack_forms(encoded.form_table, forms)
     if encoded.piece_table is not None:
@@ -121,7 +126,11 @@ def make_batch(
     moved = _to_device(groups, device)
     parts: dict[str, Any] = {"gold": None, "words": None, "pieces": None}
     if "gold" in moved:
-        parts["gold"] = Gold(counts=counts, columns=moved["columns"], **moved["gold"])
+        weights = moved.get("target weights", {})
+        targets = {name: (moved["target cells"][name], weights[name]) for name in weights}
+        parts["gold"] = Gold(
+            counts=counts, columns=moved["columns"], targets=targets or None, **moved["gold"]
+        )
     if "words" in moved:
         sizes = torch.from_numpy(character_sizes)
         parts["words"] = WordInputs(character_sizes=sizes, **moved["words"])

@@ -11,6 +11,7 @@ import numpy as np
 from treecrf.parser.batching.distinct import FormTable, Integers
 from treecrf.parser.batching.pieces import PieceTable
 from treecrf.parser.batching.spelling import spellings_of
+from treecrf.parser.batching.targets import Targets
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary, classes_of
@@ -50,6 +51,7 @@ class Annotation:
     relations: Integers  # -1 for the root symbol and for relations never seen
     columns: dict[str, Integers]  # classes in each column that the model predicts
     siblings: Integers | None  # second order: the adjacent sibling, 0 for none
+    targets: Targets | None = None  # of teachers, in the place of all this
 
 
 def check_tags(sentences: Sequence[Sentence], config: Config) -> None:

@@ -34,10 +34,14 @@ class Gold:
     columns: dict[str, Tensor]  # [token] of each predicted column, -1 for none
     arcs: Tensor | None  # [word], cells of arc scores; None where some word has no head
     siblings: Tensor | None  # [pair], cells of sibling scores, of the second order
+    targets: dict[str, tuple[Tensor, Tensor]] | None = None
+    """What teachers say: cells of scores and parts of `WEIGHT`, by the name of the scores."""
 
 
 def count_words(encoded: EncodedSentences, annotation: Annotation, rows: Integers) -> WordCounts:
     """Counts of some of the sentences."""
+    if annotation.targets is not None:
+        return _count_all(int(encoded.lengths[rows].sum()), annotation)
     starts, lengths = encoded.starts[rows], encoded.lengths[rows] + 1
     before = np.cumsum(lengths) - lengths
     token = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
@@ -60,6 +64,11 @@ def _count(heads: Integers, relations: Integers, columns: dict[str, Integers]) -
     )
 
 
+def _count_all(words: int, annotation: Annotation) -> WordCounts:
+    """Counts where teachers say something of every word."""
+    return WordCounts(words, words, dict.fromkeys(annotation.columns, words))
+
+
 def gold_arrays(
     annotation: Annotation, token: Integers, *, cells: Integers, places: Integers
 ) -> tuple[WordCounts, dict[str, Integers | None], dict[str, Integers]]:
@@ -70,14 +79,18 @@ def gold_arrays(
     sentences, width = places.shape
     heads, relations, columns = _of_tokens(annotation, token)
     words = heads[sentences:]  # the root symbols come first
-    counts = _count(words, relations, columns)
+    if annotation.targets is not None:
+        counts = _count_all(len(words), annotation)
+        heads = annotation.targets.heads.take(token)
+    else:
+        counts = _count(words, relations, columns)
     arrays: dict[str, Integers | None] = {
         "places": places.take(cells - cells % width + np.maximum(heads, 0)),
         "relations": relations,
         "arcs": None,
         "siblings": None,
     }
-    if counts.heads == len(words):
+    if not (words < 0).any():
         arcs = arrays["arcs"] = cells[sentences:] * width + words
         if annotation.siblings is not None:
             sibling = annotation.siblings.take(token[sentences:])

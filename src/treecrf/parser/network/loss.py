@@ -6,8 +6,9 @@ from torch.nn import functional
 
 from treecrf.parser.batching.batch import Batch
 from treecrf.parser.batching.gold import WordCounts
+from treecrf.parser.batching.targets import WEIGHT
 from treecrf.parser.config import Config
-from treecrf.parser.network.scorer import Scorer
+from treecrf.parser.network.scorer import Roles, Scorer
 from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
 
 __all__ = [
@@ -67,6 +68,8 @@ def training_loss(
     assert gold is not None
     roles = scorer(batch)
     arc_scores = scorer.arcs(roles, batch)
+    if gold.targets is not None:
+        return _taught_loss(scorer, roles, arc_scores, batch, config, counts or gold.counts)
     if config.loss == "local":
         words = batch.heads[:, 1:]
         scores = masked_heads(arc_scores, batch.lengths)[:, 1:]
@@ -91,6 +94,46 @@ def training_loss(
             column = _cross_entropy(scores, gold.columns[name]) / max(1, counts.columns[name])
             loss = loss + config.column_weight * column
     return loss
+
+
+def _taught_loss(
+    scorer: Scorer,
+    roles: Roles,
+    arc_scores: Tensor,
+    batch: Batch,
+    config: Config,
+    counts: WordCounts,
+) -> Tensor:
+    """The loss where teachers say how probable everything is: cross entropies.
+
+    That of trees is log Z less the score that trees of the teachers' distribution have on average.
+    """
+    gold = batch.gold
+    assert gold is not None
+    assert gold.targets is not None
+    targets = gold.targets
+    if config.loss == "local":
+        scores = masked_heads(arc_scores, batch.lengths).log_softmax(2)
+        trees = -_weighted_sum(scores, targets["arcs"])
+    else:
+        sibling_scores = scorer.siblings(roles, batch)
+        crf = distribution(arc_scores, sibling_scores, batch.lengths, config=config)
+        trees = crf.log_partition.sum() - _weighted_sum(arc_scores, targets["arcs"])
+        if sibling_scores is not None:
+            trees = trees - _weighted_sum(sibling_scores, targets["siblings"])
+    relations = scorer.relations_at(roles, gold.places).log_softmax(1)
+    of_relations = -_weighted_sum(relations, targets["relations"])
+    loss = trees / max(1, counts.heads) + of_relations / max(1, counts.relations)
+    for name, scores in scorer.columns(roles).items():
+        of_column = -_weighted_sum(scores.log_softmax(1), targets[name])
+        loss = loss + config.column_weight * of_column / max(1, counts.columns[name])
+    return loss
+
+
+def _weighted_sum(scores: Tensor, target: tuple[Tensor, Tensor]) -> Tensor:
+    """The sum of the scores in some cells, each times its weight in parts of `WEIGHT`."""
+    cells, weights = target
+    return scores.flatten().index_select(0, cells) @ (weights.to(scores.dtype) / WEIGHT)
 
 
 def _cross_entropy(scores: Tensor, classes: Tensor) -> Tensor:

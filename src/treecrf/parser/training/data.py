@@ -20,6 +20,7 @@ class Prepared:
 
     sentences: list[Sentence] = field(default_factory=list)
     partial: int = 0  # sentences in which some words have no head
+    unannotated: int = 0  # sentences without any head, which teachers say all of
     lifted: int = 0  # sentences with lifted arcs
     left_out: list[Sentence] = field(default_factory=list)  # no projective tree has their heads
     missing: list[str] = field(default_factory=list)  # columns to predict that the data lacks
@@ -39,15 +40,19 @@ class Prepared:
         ]
 
 
-def prepare(sentences: Iterable[Sentence], config: Config) -> Prepared:
+def prepare(sentences: Iterable[Sentence], config: Config, *, taught: bool = False) -> Prepared:
     """Validate sentences, lift crossing arcs (`pseudo`), and leave out what cannot be learnt.
 
     A loss that sums over projective trees cannot learn from heads that no projective tree has.
+    Sentences without any head teach nothing, unless the training has a teacher (`taught`).
     """
     prepared = Prepared()
+    unannotated = []
     for sentence in sentences:
         heads = [0, *sentence.heads]
         if not any(head >= 0 for head in heads[1:]):
+            if taught and len(sentence):
+                unannotated.append(sentence)
             continue
         _check_tree(sentence, heads, config)
         partial = -1 in heads
@@ -68,6 +73,8 @@ def prepare(sentences: Iterable[Sentence], config: Config) -> Prepared:
     prepared.partial = sum(-1 in sentence.heads for sentence in prepared.sentences)
     if not prepared.sentences:
         raise ParserError("there is no sentence to train on: none has a head that can be learnt")
+    prepared.sentences += unannotated
+    prepared.unannotated = len(unannotated)
     return prepared
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import torch
@@ -10,7 +10,12 @@ from torch import Tensor
 
 from treecrf.parser.batching.batch import Batch, make_batch, shuffled_batches
 from treecrf.parser.batching.distinct import Integers
-from treecrf.parser.batching.encoding import encode, encode_annotation
+from treecrf.parser.batching.encoding import (
+    Annotation,
+    EncodedSentences,
+    encode,
+    encode_annotation,
+)
 from treecrf.parser.batching.gold import WordCounts, count_words
 from treecrf.parser.config import Config
 from treecrf.parser.device import fast_products
@@ -25,6 +30,7 @@ from treecrf.parser.training.evaluation import DevSet, Scores
 from treecrf.parser.training.optimiser import Optimisation
 from treecrf.parser.training.ranks import ALONE, Ranks
 from treecrf.parser.training.run import Epoch, Run
+from treecrf.parser.training.teachers import find_targets, load_teachers
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import Segmenter
 from treecrf.threads import threads_for
@@ -66,6 +72,8 @@ class Training:
     pretrained: Pretrained | None
     """The pretrained transformer of the encoder."""
     device: torch.device
+    teachers: Sequence[str] = ()
+    """Folders of models whose probabilities are learnt too."""
     segmenter: Segmenter | None = None
     """The segmenter of the model that this one starts from."""
     ranks: Ranks = ALONE
@@ -102,6 +110,21 @@ def train(
         return _train(training, folder, resume=resume, writing_share=writing_share)
 
 
+def _taught(training: Training, encoded: EncodedSentences, annotation: Annotation) -> Annotation:
+    """The annotation with what teachers say; they are let go of after that."""
+    config, vocabulary = training.config, training.vocabulary
+    teachers = load_teachers(training.teachers, config, training.device)
+    targets = find_targets(
+        teachers,
+        training.prepared.sentences,
+        encoded,
+        annotation,
+        vocabulary=vocabulary,
+        config=config,
+    )
+    return replace(annotation, targets=targets)
+
+
 def _operation_size(training: Training) -> float:
     """Multiply-adds of the typical operation of a step."""
     config, pretrained = training.config, training.pretrained
@@ -118,6 +141,8 @@ def _train(training: Training, folder: Path, *, resume: bool, writing_share: flo
     scorer = training.scorer.to(training.device)
     encoded = encode(training.prepared.sentences, training.vocabulary, config)
     annotation = encode_annotation(training.prepared.sentences, training.vocabulary, config)
+    if training.teachers:
+        annotation = _taught(training, encoded, annotation)
     dev = DevSet(training.dev, training.vocabulary, config, device=training.device, ranks=ranks)
     per_epoch = len(shuffled_batches(encoded.lengths, tokens=config.batch_tokens, seed=0))
     optimisation = Optimisation(scorer, config, epoch_steps=per_epoch)

@@ -69,6 +69,7 @@ def set_up(
     dev: File,
     embeddings: File | None = None,
     init: str | Path | None = None,
+    teachers: Sequence[str] = (),
     keep_segmenter: bool = True,
     resume: bool = False,
     overwrite: bool = False,
@@ -83,6 +84,8 @@ def set_up(
         dev: The file that chooses the best epoch.
         embeddings: A file of pretrained word vectors.
         init: Folder or name of a model whose weights, vocabulary and segmenter are the start.
+        teachers: Folders or names of models whose probabilities are learnt too, in the mean;
+            sentences without any head are learnt from them alone.
         keep_segmenter: Whether the segmenter of `init` is kept.
         resume: Go on with the training in the folder; `init` and `embeddings` are not read then.
         overwrite: Replace a model that is in the folder.
@@ -92,12 +95,15 @@ def set_up(
         raise ParserError("a model to start from brings its own word vectors; it takes no others")
     begun = _check_folder(folder, config, resume=resume, overwrite=overwrite)
     chosen = choose_device(device)
-    prepared = prepare(chain.from_iterable(map(read_conllu, train)), config)
+    sentences = chain.from_iterable(map(read_conllu, train))
+    prepared = prepare(sentences, config, taught=bool(teachers))
     dev_sentences = list(read_conllu(dev))
     if not any(head >= 0 for sentence in dev_sentences for head in sentence.heads):
         raise ParserError(f"{dev}: no word has a head, so there is no best epoch to choose by it")
     _check_punctuation(dev_sentences, config, name=f"{dev}")
-    made = partial(_training, prepared=prepared, dev=dev_sentences, device=chosen)
+    made = partial(
+        _training, prepared=prepared, dev=dev_sentences, device=chosen, teachers=teachers
+    )
     if begun:  # the weights come with the checkpoint
         saved, vocabulary, pretrained = checkpoint.load_settings(folder, weights=False)
         config = config.changed({"predict": saved.predict})
@@ -178,6 +184,7 @@ def _training(
     prepared: Prepared,
     dev: Sequence[Sentence],
     device: torch.device,
+    teachers: Sequence[str],
 ) -> Training:
     """A training of a network with random weights, which are made only if they fit in memory."""
     if not vocabulary.relations:
@@ -194,6 +201,7 @@ def _training(
         dev=dev,
         scorer=make(),
         device=device,
+        teachers=teachers,
     )
 
 
