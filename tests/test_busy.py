@@ -7,7 +7,7 @@ from benchmarks.busy import neighbours, ratio
 pytestmark = pytest.mark.slow
 
 
-@pytest.mark.parametrize("work", ["documents", "training"])
+@pytest.mark.parametrize("work", ["documents", "service", "spacy", "workers", "training"])
 def test_small_work_takes_the_cpu_time_of_one_thread(work: str) -> None:
     with neighbours(2):
         assert ratio(work, 20) <= 2
