@@ -87,6 +87,7 @@ def test_a_terminal_gets_drawings(model: Path, drawn: str) -> None:
     assert without_colours(shown) == drawn
 
 
+@pytest.mark.slow
 def test_a_terminal_gets_conllu_if_told(model: Path) -> None:
     shown = on_a_terminal("parse", SENTENCES, "-m", model, "-f", "conllu")
     assert without_colours(shown) == treecrf("parse", SENTENCES, "-m", model)

@@ -77,6 +77,7 @@ def test_the_service_refuses_it_and_answers_others_meanwhile(server: Server, wor
         assert seconds_of(server) - before < 10  # it was a minute
 
 
+@pytest.mark.slow
 @ATTACKS
 def test_a_command_keeps_it_as_it_is(word: str, tmp_path: Path) -> None:
     seconds = {}
