@@ -3,6 +3,7 @@
 import difflib
 import json
 import math
+import re
 import reprlib
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -115,11 +116,15 @@ _KINDS = {bool: "true or false", int: "a whole number", float: "a finite number"
 _LARGEST = 2**53  # a whole number that every part of a program can hold
 
 
+_SHORT_NUMBER = re.compile(r"[+-]?(\d+\.|\.\d+)(e[+-]?\d+)?", re.IGNORECASE | re.ASCII)
+
+
 def _value(text: str) -> Any:
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except (tomllib.TOMLDecodeError, RecursionError):
-        return text
+        # TOML wants a digit on both sides of a point; people write .5 too.
+        return float(text) if _SHORT_NUMBER.fullmatch(text) else text
 
 
 def _toml(value: object) -> str:

@@ -165,6 +165,7 @@ def test_settings_as_text() -> None:
     assert changed == replace(Config(), loss="crf", epochs=3, tags="upos", clip=2.0)
     assert isinstance(changed.clip, float)
     assert Config().changed(Config.parsed([])) == Config()
+    assert list(Config.parsed(["clip=.5", "decay=1.", "epsilon=.1e-3"]).values()) == [0.5, 1, 1e-4]
     assert (
         Config().changed(Config.parsed(["transformer=models/bert=2 base"])).transformer
         == "models/bert=2 base"
