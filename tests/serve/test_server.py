@@ -77,6 +77,7 @@ def test_its_own_address_is_answered_to(full_model: Path) -> None:
         assert len(server.parse(tokens=[WORDS])["sentences"]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="has one loopback address only")
 @pytest.mark.parametrize("host", ["LOCALHOST", "127.1", "127.0.0.3"])
 def test_whatever_means_the_loopback_has_names_checked(full_model: Path, host: str) -> None:
