@@ -210,9 +210,15 @@ ROW = "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
     [
         ("parse", "text", ["Anna saw the dog.\n\nPe", "ter slept.\n\n", "The dog slept.\n \nIt"]),
         ("segment", "lines", ["Anna saw the dog.\nPe", "ter slept.\n", "The dog slept.\nIt"]),
-        ("parse", "tokens", ["Anna saw\nPe", "ter slept\n", "The dog\nIt"]),
         ("tag", "conllu", [f"{ROW}# text", f" = a\n{ROW}", ROW]),
-        ("parse", "jsonl", ['{"text": "a"}\n{"te', 'xt": "a"}\n', '{"text": "a"}\n']),
+        pytest.param(
+            *("parse", "tokens", ["Anna saw\nPe", "ter slept\n", "The dog\nIt"]),
+            marks=pytest.mark.slow,
+        ),
+        pytest.param(
+            *("parse", "jsonl", ['{"text": "a"}\n{"te', 'xt": "a"}\n', '{"text": "a"}\n']),
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_a_pipe_is_answered_as_it_comes(

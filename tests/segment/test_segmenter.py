@@ -125,6 +125,7 @@ def pieces_of(piece: str, length: int) -> Iterator[str]:
     return (piece for _ in range(length // len(piece)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("piece", ["x" * 1000, "word " * 200, "\t " * 500])
 def test_memory_is_bounded_on_one_line(piece: str) -> None:
     """Where nothing ends by itself; memory is what Python and NumPy hold."""

@@ -99,7 +99,10 @@ def one_step_at_a_time(layer: nn.LSTM, packed: PackedSequence, masks: Tensor) ->
 @pytest.mark.parametrize("sentences", LENGTHS)
 @pytest.mark.parametrize(
     ("size", "small"),
-    [(5, False), (17, False), (70, False), (5, True), (40, True)],
+    [
+        *((5, False), (17, False), (5, True)),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in ((70, False), (40, True))),
+    ],
     ids=lambda value: {False: "chosen tiles", True: "small tiles"}.get(value, value),
 )
 def test_outputs_and_gradients_are_those_of_the_library(
