@@ -71,6 +71,7 @@ def test_a_cpu_without_them_has_none() -> None:
     assert not has_byte_products()
 
 
+@pytest.mark.slow
 def test_code_for_any_cpu_gives_the_same() -> None:
     program = (
         "import torch\n"
