@@ -103,3 +103,22 @@ def test_classes_know_characters_that_training_never_saw() -> None:
         "CONTROL_SPACE",
         "LINE_BREAK",
     ]
+
+
+def test_some_text_changes_its_case_and_loses_its_stops() -> None:
+    raw = raw_sentences([sentence_of("Peter saw İt~ ."), *treebank(100)])
+    plain = TINY.changed({"line_breaks": 0.0, "text_ends": 0.0})
+    changed = plain.changed({"letter_case": 0.5, "lost_stops": 0.5})
+    texts = []
+    for config in (plain, changed):
+        random = np.random.default_rng(1)
+        runs = [[sentence] for sentence in raw]
+        windows = draw_windows(runs, config, joins=find_joins(raw), random=random)
+        ends = windows.targets[..., 1].sum()
+        assert ends == len(raw)
+        texts.append("".join(map(chr, windows.codes[windows.codes != OUTSIDE])))
+    before, after = texts
+    assert "PETER" not in before
+    assert "PETER" in after
+    assert after.count("peter") > before.count("peter")
+    assert 0.3 < after.count(".") / before.count(".") < 0.7

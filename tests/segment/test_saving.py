@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from safetensors.torch import load_file, save_file
 
@@ -111,3 +112,32 @@ def test_settings() -> None:
     ]:
         with pytest.raises(SegmentError, match=problem.replace("?", "\\?")):
             SegmenterConfig().changed(SegmenterConfig.parsed([setting]))
+
+
+def test_an_ensemble_has_the_mean_scores_and_is_saved_in_half_precision(tmp_path: Path) -> None:
+    members = [untrained(seed=seed) for seed in (1, 2, 3)]
+    whole = Segmenter.ensemble(members)
+    text = "The dog didn't sleep. It barked at 10 000 cats, and so on."
+    blocks = [next(one.score_stream([text]))[1] for one in members]
+    ((_, scores),) = whole.score_stream([text])
+    np.testing.assert_allclose(scores, np.mean(blocks, 0), rtol=1e-4, atol=1e-5)
+    whole.save(tmp_path, half=True)
+    loaded = Segmenter.load(tmp_path)
+    assert len(loaded.networks) == 3
+    ((_, again),) = loaded.score_stream([text])
+    np.testing.assert_allclose(again, scores, rtol=1e-2, atol=1e-2)
+    one, several = loaded.segment(text), loaded.segment_texts([text, text])
+    assert several == [one, one]
+
+
+def test_an_ensemble_is_of_one_kind(segmenter: Segmenter) -> None:
+    with pytest.raises(SegmentError, match="networks of one size and one alphabet"):
+        Segmenter.ensemble([untrained(), segmenter])
+
+
+@pytest.mark.parametrize("networks", [0, 65, "2", True])
+def test_the_number_of_networks_is_checked(networks: object, folder: Path) -> None:
+    settings = json.loads((folder / "segmenter.json").read_text())
+    (folder / "segmenter.json").write_text(json.dumps(settings | {"networks": networks}))
+    with pytest.raises(SegmentError, match="it is 1 to 64"):
+        Segmenter.load(folder)

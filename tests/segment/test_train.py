@@ -89,3 +89,20 @@ def test_no_sentences_are_an_error(empty: str) -> None:
     sentences = {"training": treebank(3), "dev": treebank(3)} | {empty: [Sentence([])]}
     with pytest.raises(SegmentError, match=f"the {empty} data has no sentences"):
         train_segmenter(sentences["training"], sentences["dev"], TINY)
+
+
+def test_training_goes_on_from_a_segmenter(segmenter: Segmenter) -> None:
+    gold = treebank(40, seed=6)
+    more = [*treebank(60), sentence_of("• one"), sentence_of("• two")]
+    config = TINY.changed({"epochs": 1, "learning_rate": 1e-3})
+    found = train_segmenter(more, gold, config, start=segmenter)
+    text = raw_text(raw_sentences(gold))
+    assert Gold(gold).evaluate(found.segment(text)).mean >= 0.99
+    known = segmenter.alphabet.characters
+    assert found.alphabet.characters == [*known, "•"]
+
+
+def test_a_segmenter_of_another_size_is_no_start(segmenter: Segmenter) -> None:
+    sentences = treebank(10)
+    with pytest.raises(SegmentError, match="has another network"):
+        train_segmenter(sentences, sentences, TINY.changed({"lstm_size": 16}), start=segmenter)

@@ -27,6 +27,12 @@ class SegmenterConfig(Settings):
         0.03, "Share of characters that training replaces by the unknown one.", least=0, below=1
     )
     line_breaks: float = setting(0.3, "Share of text given other line breaks.", least=0, below=1)
+    letter_case: float = setting(
+        0.0, "Share of training text in capitals only or in small letters only.", least=0, below=1
+    )
+    lost_stops: float = setting(
+        0.0, "Share of training sentences that lose their last punctuation mark.", least=0, below=1
+    )
     text_ends: float = setting(
         0.15, "Share of training windows in which the text starts or ends.", least=0, below=1
     )

@@ -1,5 +1,7 @@
 """The network: at each character, whether a token, a sentence and a multiword token end there."""
 
+from collections.abc import Iterable
+
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_sequence, unpack_sequence
@@ -9,7 +11,7 @@ from treecrf.nn.lstm.cpu import Direction, can_run_alone, pack_layer, run_alone
 from treecrf.segment.characters import CharacterClass
 from treecrf.segment.config import SegmenterConfig
 
-__all__ = ["OUTPUTS", "CharacterNetwork", "step_size"]
+__all__ = ["OUTPUTS", "CharacterNetwork", "NetworkEnsemble", "step_size"]
 
 OUTPUTS = 3
 # So many windows are read faster one after the other than side by side.
@@ -41,6 +43,11 @@ class CharacterNetwork(nn.Module):
         # Sentences and multiword tokens are rare: at first there are none.
         nn.init.zeros_(self.output.weight)
         nn.init.zeros_(self.output.bias)
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the weights."""
+        return self.output.weight.device
 
     def pack(self) -> None:
         """Pack the layers for single windows on a CPU; they are not trained any more."""
@@ -76,3 +83,35 @@ class CharacterNetwork(nn.Module):
             packed = layer(packed)[0]
             packed = packed._replace(data=self.dropout(packed.data))
         return unpack_sequence(packed._replace(data=self.output(packed.data)))
+
+
+class NetworkEnsemble(nn.Module):
+    """Networks of one shape, trained with different seeds; its scores are the means of theirs."""
+
+    def __init__(self, networks: Iterable[CharacterNetwork]) -> None:
+        super().__init__()
+        self.networks = nn.ModuleList(networks)
+
+    @property
+    def members(self) -> list[CharacterNetwork]:
+        return [network for network in self.networks if isinstance(network, CharacterNetwork)]
+
+    @property
+    def device(self) -> torch.device:
+        """The device of the weights."""
+        return self.members[0].device
+
+    def pack(self) -> None:
+        """Pack the layers of each network."""
+        for network in self.members:
+            network.pack()
+
+    def forward(self, characters: Tensor, classes: Tensor, *, context: int = 0) -> Tensor:
+        """Log odds `[window, character, output]`; see `CharacterNetwork`."""
+        scores = [network(characters, classes, context=context) for network in self.members]
+        return torch.stack(scores).mean(0)
+
+    def read_each(self, characters: list[Tensor], classes: list[Tensor]) -> list[Tensor]:
+        """Log odds `[character, output]` of windows of any lengths, each as if it were alone."""
+        scores = [network.read_each(characters, classes) for network in self.members]
+        return [torch.stack(of_window).mean(0) for of_window in zip(*scores, strict=True)]

@@ -20,7 +20,7 @@ from treecrf.segment.characters import Alphabet, CharacterClass, Codes, Joins, a
 from treecrf.segment.config import SegmenterConfig
 from treecrf.segment.errors import SegmentError
 from treecrf.segment.multiwords import Splitter
-from treecrf.segment.network import OUTPUTS, CharacterNetwork, step_size
+from treecrf.segment.network import OUTPUTS, CharacterNetwork, NetworkEnsemble, step_size
 from treecrf.storage import StorageError, load_tensors, parse_json, replace_file, save_tensors
 from treecrf.threads import run_sized
 from treecrf.treebank import Sentence
@@ -37,6 +37,7 @@ _SETTINGS_DIGEST = "settings_sha256"  # in the metadata of the weights
 
 _WINDOWS = 32  # that are read side by side
 _GPU_WINDOWS = 512
+_MOST_NETWORKS = 64  # of an ensemble
 
 
 def has_segmenter(folder: Path) -> bool:
@@ -50,7 +51,7 @@ class Segmenter:
     def __init__(
         self,
         config: SegmenterConfig,
-        network: CharacterNetwork,
+        network: CharacterNetwork | NetworkEnsemble,
         *,
         alphabet: Alphabet,
         splitter: Splitter,
@@ -127,7 +128,7 @@ class Segmenter:
     @torch.inference_mode()
     def _read_each(self, blocks: Sequence[Codes]) -> list[Scores]:
         """Log odds `[character, output]` of each of many blocks."""
-        context, device = self.config.context, self.network.output.weight.device
+        context, device = self.config.context, self.network.device
         cut = [cut_windows(as_read(b), window=self.config.window, context=context) for b in blocks]
         windows = [window for windows in cut for window in windows]
         read = self.network.read_each(
@@ -142,7 +143,7 @@ class Segmenter:
 
     @property
     def _on_gpu(self) -> bool:
-        return self.network.output.weight.is_cuda
+        return self.network.device.type == "cuda"
 
     @torch.inference_mode()
     def _read(self, codes: Codes) -> Scores:
@@ -151,17 +152,27 @@ class Segmenter:
         windows = cut_windows(as_read(codes), window=self.config.window, context=context)
         numbers = torch.from_numpy(self.alphabet.numbers(windows))
         classes = torch.from_numpy(classes_of(windows).astype(np.int32))
-        device = self.network.output.weight.device
+        device = self.network.device
         scores = self.network(numbers.to(device), classes.to(device), context=context)
         flat: Scores = scores.reshape(-1, OUTPUTS).float().cpu().numpy()
         return flat[: len(codes) - 2 * context]
 
-    def save(self, folder: Path) -> None:
-        """Write the segmenter into a folder, which may be that of a parser."""
+    @property
+    def networks(self) -> list[CharacterNetwork]:
+        """Its network, or those of its ensemble."""
+        network = self.network
+        return network.members if isinstance(network, NetworkEnsemble) else [network]
+
+    def save(self, folder: Path, *, half: bool = False) -> None:
+        """Write the segmenter into a folder, which may be that of a parser.
+
+        With `half`, the weights are stored in half precision.
+        """
         classes = [[int(before), int(after)] for before, after in np.argwhere(self.joins)]
         settings = {
             "format": _FORMAT,
             "config": self.config.to_dict(),
+            "networks": len(self.networks),
             "characters": self.alphabet.characters,
             "spaces_inside": classes,
             "multiwords": self.splitter.to_dict(),
@@ -169,9 +180,12 @@ class Segmenter:
         data = (json.dumps(settings, ensure_ascii=False, indent=1) + "\n").encode()
         # Should only the first of the two be written, `load` must not take it with an old second.
         metadata = {"format": _FORMAT, _SETTINGS_DIGEST: hashlib.sha256(data).hexdigest()}
+        weights = self.network.state_dict()
+        if half:
+            weights = {name: tensor.half() for name, tensor in weights.items()}
         try:
             with locked_folder(folder):
-                save_tensors(folder / WEIGHTS, self.network.state_dict(), metadata)
+                save_tensors(folder / WEIGHTS, weights, metadata)
                 replace_file(folder / SETTINGS, data)
         except LockedError as error:
             raise SegmentError(f"{folder}: {error}") from None
@@ -223,11 +237,40 @@ class Segmenter:
                     raise SegmentError("a token has two spaces side by side")
                 joins[CharacterClass(before), CharacterClass(after)] = True
             splitter = Splitter.from_dict(data["multiwords"])
+            networks = data.get("networks", 1)  # older files do not have it
+            if type(networks) is not int or not 1 <= networks <= _MOST_NETWORKS:
+                raise SegmentError(f"networks is {networks!r:.60}: it is 1 to {_MOST_NETWORKS}")
         except (KeyError, TypeError, AttributeError) as error:
             raise SegmentError(f"something is missing or of the wrong kind ({error})") from None
         with blank_weights():  # `load` has them
-            network = CharacterNetwork(len(alphabet), config)
-        return cls(config, network, alphabet=alphabet, splitter=splitter, joins=joins)
+            members = [CharacterNetwork(len(alphabet), config) for _ in range(networks)]
+        return cls(
+            config,
+            NetworkEnsemble(members) if networks > 1 else members[0],
+            alphabet=alphabet,
+            splitter=splitter,
+            joins=joins,
+        )
+
+    @classmethod
+    def ensemble(cls, segmenters: Sequence["Segmenter"]) -> "Segmenter":
+        """One segmenter whose scores are the means of those of several.
+
+        These were trained on the same text with the same sizes, and different seeds.
+        """
+        first = segmenters[0]
+        networks = [network for segmenter in segmenters for network in segmenter.networks]
+        shapes = [{k: v.shape for k, v in n.state_dict().items()} for n in networks]
+        alphabets = [segmenter.alphabet.characters for segmenter in segmenters]
+        if any(each != shapes[0] for each in shapes) or any(a != alphabets[0] for a in alphabets):
+            raise SegmentError("an ensemble has networks of one size and one alphabet")
+        return cls(
+            first.config,
+            NetworkEnsemble(networks),
+            alphabet=first.alphabet,
+            splitter=first.splitter,
+            joins=first.joins,
+        )
 
 
 def _characters(value: object) -> list[str]:

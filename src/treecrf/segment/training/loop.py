@@ -45,6 +45,11 @@ class SegmentationScores:
         """The mean of the three F1."""
         return (self.tokens.f1 + self.words.f1 + self.sentences.f1) / 3
 
+    def __str__(self) -> str:
+        """The F1 in percent."""
+        parts = {"tokens": self.tokens, "words": self.words, "sentences": self.sentences}
+        return ", ".join(f"{name} {100 * score.f1:.2f}" for name, score in parts.items())
+
 
 @dataclass(frozen=True, slots=True)
 class SegmenterEpoch:
@@ -62,10 +67,14 @@ def train_segmenter(
     dev: Sequence[Sentence],
     config: SegmenterConfig,
     *,
+    start: Segmenter | None = None,
     device: torch.device | str = "cpu",
     on_epoch: Callable[[SegmenterEpoch], None] = lambda epoch: None,
 ) -> Segmenter:
-    """Train on sentences in the order of the text; keep the epoch with the best mean dev F1."""
+    """Train on sentences in the order of the text; keep the epoch with the best mean dev F1.
+
+    Training goes on from the weights of `start`, whose network has the sizes of `config`.
+    """
     with threads_for(step_size(config, config.batch_windows)):
         started = time.perf_counter()
         sentences, dev_sentences = raw_sentences(train), raw_sentences(dev)
@@ -75,8 +84,12 @@ def train_segmenter(
         gold = Gold([sentence for sentence in dev if len(sentence)])
         torch.manual_seed(config.seed)
         alphabet = _alphabet(raw_text(sentences), config)
+        if start is not None:
+            alphabet = _extended(start.alphabet, alphabet)
         # The second has averages of the weights; the LSTMs of a deep copy would be slow on a GPU.
         network, averaged = (CharacterNetwork(len(alphabet), config).to(device) for _ in range(2))
+        if start is not None:
+            _copy_weights(start, network)
         averaged.load_state_dict(network.state_dict())
         segmenter = Segmenter(
             config,
@@ -136,6 +149,27 @@ def _alphabet(text: str, config: SegmenterConfig) -> Alphabet:
     counts["\n"] += config.min_freq  # training puts line breaks into every text
     frequent = [character for character in counts if counts[character] >= config.min_freq]
     return Alphabet(sorted(frequent, key=lambda character: (-counts[character], character)))
+
+
+def _extended(first: Alphabet, second: Alphabet) -> Alphabet:
+    """The characters of both, those of the first under the numbers that they have there."""
+    return Alphabet(dict.fromkeys([*first.characters, *second.characters]))
+
+
+def _copy_weights(start: Segmenter, network: CharacterNetwork) -> None:
+    """Give a network the weights of a segmenter; a new character starts as an unknown one."""
+    if len(start.networks) > 1:
+        raise SegmentError("training cannot go on from a segmenter with several networks")
+    weights = dict(start.network.state_dict())
+    vectors = weights["characters.weight"]
+    new = network.characters.num_embeddings - len(vectors)
+    weights["characters.weight"] = torch.cat([vectors, vectors[UNKNOWN].expand(new, -1)])
+    try:
+        network.load_state_dict(weights)
+    except RuntimeError:  # torch lists what does not fit
+        raise SegmentError(
+            "the segmenter to start from has another network: set the sizes that it has"
+        ) from None
 
 
 def _drop_characters(characters: Tensor, rate: float) -> Tensor:

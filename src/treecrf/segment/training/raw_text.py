@@ -233,12 +233,12 @@ def _lay_out(
             pieces[-1] = PARAGRAPH
         elif number and on_lines:
             pieces[-1] = PARAGRAPH if random.random() < 0.1 else "\n"
-        if on_lines and random.random() < _SHORTENED:
+        if random.random() < (_SHORTENED if on_lines else config.lost_stops):
             text, marks = _shortened(text, marks)
         pieces += sentence.before, text, sentence.after
         labels.append(marks)
     pieces[-1] = str(random.choice([PARAGRAPH, "\n", pieces[-1]]))  # before whatever run is next
-    text = "".join(pieces)
+    text = _changed_case("".join(pieces), config.letter_case, random)
     marks = np.zeros(len(text), np.uint8)  # none for the white space around the sentences
     ends = accumulate(map(len, pieces))
     for end, of_sentence in zip(islice(ends, 1, None, 3), labels, strict=True):
@@ -254,6 +254,14 @@ def _shortened(text: str, labels: Labels) -> tuple[str, Labels]:
     labels = labels[: len(rest)].copy()
     labels[-1] |= SENTENCE
     return rest, labels
+
+
+def _changed_case(text: str, rate: float, random: np.random.Generator) -> str:
+    """The text, at this rate in capitals or in small letters, if these are as many characters."""
+    if random.random() >= rate:
+        return text
+    changed = text.upper() if random.random() < 0.5 else text.lower()
+    return changed if len(changed) == len(text) else text
 
 
 def _wrapped(text: str, width: int) -> str:
