@@ -156,7 +156,8 @@ def _copy(trained: Path, made: Path) -> None:
     config, vocabulary, pretrained = checkpoint.load_settings(trained)
     if pretrained is None:
         raise ExperimentError(f"{trained}: this model reads with no transformer")
-    config = config.changed({"transformer": Path(config.transformer).name})
+    named = {"transformer": Path(config.transformer).name, "language": "en"}
+    config = config.changed(named)
     checkpoint.save_settings(made, config, vocabulary, vectors=None, pretrained=pretrained)
     checkpoint.save_weights(made, checkpoint.load_weights(trained))
     for name in SEGMENTER_FILES:

@@ -10,6 +10,7 @@ from treecrf.lazy import lazy_names
 if TYPE_CHECKING:
     from treecrf.integrations.frames import to_frame
     from treecrf.parser.api import Parser, load
+    from treecrf.parser.errors import LanguageWarning
     from treecrf.treebank.document import Document
     from treecrf.treebank.glossary import explain
     from treecrf.treebank.sentence import Sentence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Document",
+    "LanguageWarning",
     "Parser",
     "Sentence",
     "Token",
@@ -33,6 +35,7 @@ _lazy_name, __dir__ = lazy_names(
     {
         "integrations.frames": ("to_frame",),
         "parser.api": ("Parser", "load"),
+        "parser.errors": ("LanguageWarning",),
         "treebank.document": ("Document",),
         "treebank.glossary": ("explain",),
         "treebank.sentence": ("Sentence",),

@@ -6,11 +6,14 @@ import datetime
 import json
 import re
 import sys
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Literal, TypeVar
+from typing import IO, TYPE_CHECKING, Literal, TextIO, TypeVar
 
 import typer
+
+from treecrf.parser.errors import LanguageWarning
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "counted",
+    "language_line",
     "print_best",
     "print_json",
     "print_segmenter_epoch",
@@ -64,6 +68,33 @@ def visible_json(text: str) -> str:
 def say(text: object, *, err: bool = False) -> None:
     """Print a line on standard output, or on standard error with `err`."""
     typer.echo(visible(str(text)), err=err)
+
+
+@contextlib.contextmanager
+def language_line(*, quiet: bool = False, hint: str = " (--quiet silences this)") -> Iterator[None]:
+    """Print the first `LanguageWarning` as a line on standard error; with `quiet`, none."""
+    told = quiet
+    usual = warnings.showwarning
+
+    def show(
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
+        nonlocal told
+        if not issubclass(category, LanguageWarning):
+            usual(message, category, filename, lineno, file, line)
+        elif not told:
+            told = True
+            say(f"warning: {message}{hint}", err=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LanguageWarning)
+        warnings.showwarning = show
+        yield
 
 
 def counted(number: int, noun: str) -> str:

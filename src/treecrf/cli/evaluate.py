@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from treecrf import treebank
-from treecrf.cli.console import print_json, say, track
+from treecrf.cli.console import language_line, print_json, say, track
 from treecrf.cli.options import (
     By,
     Decoder,
@@ -71,10 +71,11 @@ def evaluate(
             return parser.parse_text(text[share], decoder=decoder, probs=False)
         return parser.parse_stream(sentences[share], decoder=decoder, probs=False)
 
-    list(parse(slice(_WARM_UP)))  # what is compiled or loaded at first is no part of the speed
-    started = time.perf_counter()
-    total = None if raw else len(sentences)
-    parsed = list(track(parse(slice(None)), "sentences", total=total))
+    with language_line(hint=""):
+        list(parse(slice(_WARM_UP)))  # what is compiled or loaded at first is no part of the speed
+        started = time.perf_counter()
+        total = None if raw else len(sentences)
+        parsed = list(track(parse(slice(None)), "sentences", total=total))
     seconds = time.perf_counter() - started
     words = sum(map(len, parsed))
     speed = {"sentences_per_second": len(parsed) / seconds, "words_per_second": words / seconds}

@@ -39,6 +39,7 @@ __all__ = [
     "Port",
     "Precision",
     "Punct",
+    "Quiet",
     "Runtime",
     "Subtypes",
     "default_format",
@@ -118,6 +119,11 @@ Host = Annotated[
 ]
 Port = Annotated[
     int, typer.Option(min=0, max=65535, help="The port to listen on; 0: any free one.")
+]
+
+Quiet = Annotated[
+    bool,
+    typer.Option("--quiet", help="Do not warn of text that is not in the language of the model."),
 ]
 
 OutputFormat: TypeAlias = Literal["conllu", "json", "tree", "svg"]

@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import sys
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from ray.exceptions import RayError
 from treecrf.cores import usable_cores
 from treecrf.integrations.shards import Shard, ShardFormat, claim_folder, find_shards, unfinished
 from treecrf.parser import ParserError, load
+from treecrf.parser.errors import LanguageWarning
 from treecrf.parser.files.sources import FileOptions, parse_file
 from treecrf.parser.folder import load_settings
 from treecrf.segment.errors import SegmentError
@@ -54,6 +56,7 @@ class ParsedShard:
     source: str
     sentences: int
     problem: str  # empty where there is none
+    foreign: bool  # whether it is not in the language of the model
 
 
 class Corpus:
@@ -68,7 +71,8 @@ class Corpus:
         options: FileOptions,
         format: ShardFormat = "conllu",
     ) -> None:
-        load_settings(model)  # what is wrong with it is said here, not by each worker
+        # What is wrong with the model is said here, not by each worker.
+        self.language = load_settings(model)[0].language
         self.model = Path(os.path.abspath(model))
         self.options = options
         self.format: ShardFormat = format
@@ -136,8 +140,16 @@ class _Worker:
     def __call__(self, batch: dict[str, Any]) -> dict[str, list[Any]]:
         """Parse the file of a batch; a problem with the file is returned, not raised."""
         shard = Shard(str(batch["source"][0]), str(batch["target"][0]))
-        sentences, problem = self._parse(shard)
-        return {"source": [shard.source], "sentences": [sentences], "problem": [problem]}
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", LanguageWarning)
+            sentences, problem = self._parse(shard)
+        foreign = any(issubclass(warning.category, LanguageWarning) for warning in caught)
+        return {
+            "source": [shard.source],
+            "sentences": [sentences],
+            "problem": [problem],
+            "foreign": [foreign],
+        }
 
     def _parse(self, shard: Shard) -> tuple[int, str]:
         if len(shard.marks) >= _DEATHS:

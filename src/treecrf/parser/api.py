@@ -35,6 +35,7 @@ from treecrf.parser.device import fast_products
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import TooLongError, check_lists
 from treecrf.parser.files.documents import parse_documents
+from treecrf.parser.files.language import LanguageCheck
 from treecrf.parser.files.pipeline import pipelined, windows
 from treecrf.parser.folder import load_settings, load_vectors, load_weights
 from treecrf.parser.model import Model
@@ -109,10 +110,14 @@ class Parser(Model):
     """
 
     def parse(self, text: str) -> Document:
-        """The trees of raw text, cut into sentences and words first."""
+        """The trees of raw text, cut into sentences and words first.
+
+        As with `pipe` and `parse_text`, a `LanguageWarning` tells of 20 words or more that are not
+        in the language of the model, if its settings say one.
+        """
         check_text(text)
         if len(text) <= _SHORT_TEXT and self.device.type == "cpu":
-            parsed = run_on_one_thread(lambda: self.parse_tokens(self.segmenter.segment(text)))
+            parsed = run_on_one_thread(lambda: self.parse_tokens(self._cut([text])))
             return Document(parsed, text=text)
         return Document(self.parse_text([text]), text=text)
 
@@ -157,8 +162,7 @@ class Parser(Model):
         self, pieces: Iterable[str], *, decoder: Decoder | None = None, probs: bool = True
     ) -> Iterator[Sentence]:
         """The trees of raw text that comes in pieces of any size; memory stays bounded."""
-        sentences = self.segmenter.segment_stream(as_text(pieces))
-        return self.parse_stream(sentences, decoder=decoder, probs=probs)
+        return self.parse_stream(self._cut(as_text(pieces)), decoder=decoder, probs=probs)
 
     def parse_tokens(
         self,
@@ -278,6 +282,10 @@ class Parser(Model):
             allowed=allowed_arcs(made, batch.grid[1], device=self.device),
             validate=True,
         )
+
+    def _cut(self, pieces: Iterable[str]) -> Iterator[Sentence]:
+        """The sentences of raw text, with a warning if they are not in the model's language."""
+        return LanguageCheck(self.language).watch_all(self.segmenter.segment_stream(pieces))
 
     def _parse_window(
         self, window: list[Pair], decoder: Decoder | None, *, first: int, probs: bool

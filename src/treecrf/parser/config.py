@@ -34,6 +34,10 @@ class Config(Settings):
     min_marked: int = setting(3, "Marked relations seen less often lose their marks.", least=1)
     multiroot: bool = setting(False, "Whether a sentence may have several roots.")
 
+    language: str = setting(
+        "", "Language of the texts, such as en; with en, a text in another one gets a warning."
+    )
+
     temperature: float = setting(
         1.0, "Calibration: scores of trees are divided by it before probabilities.", least=1e-3
     )

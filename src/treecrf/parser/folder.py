@@ -46,6 +46,7 @@ __all__ = [
     "check_whole",
     "damaged",
     "has_model",
+    "language_of",
     "load_checkpoint",
     "load_settings",
     "load_vectors",
@@ -163,6 +164,12 @@ def load_settings(
         pretrained = load_pretrained(folder / ENCODER)
         vocabulary.pieces = pretrained.pieces
     return config, vocabulary, pretrained
+
+
+def language_of(folder: Path) -> str:
+    """The language that the settings of a folder say; empty where a segmenter is there alone."""
+    path = folder / CONFIG
+    return load_config(path).language if path.is_file() else ""
 
 
 def load_weights(folder: Path) -> dict[str, Tensor]:

@@ -91,6 +91,11 @@ class Model:
         )
 
     @property
+    def language(self) -> str:
+        """The language of the texts that the model is for; empty where its settings say none."""
+        return self.config.language
+
+    @property
     def has_segmenter(self) -> bool:
         """Whether the model can cut raw text."""
         return self._segmenter is not None or (

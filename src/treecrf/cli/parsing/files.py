@@ -112,8 +112,13 @@ def is_folder(output: str, files: list[str]) -> bool:
 def parse_corpus(corpus: "Corpus", pool: "Pool") -> None:
     """Parse the files that are not parsed yet, show progress, and report what went wrong."""
     total = len(corpus.left)
-    sentences, problems = 0, []
+    from treecrf.parser.files.language import warn_of_language
+
+    sentences, problems, told = 0, [], False
     for shard in track(corpus.parse(pool), counted(total, "file"), total=total):
+        if shard.foreign and not told:
+            told = True
+            warn_of_language(corpus.language)
         sentences += shard.sentences
         problems += [shard.problem] if shard.problem else []
     if problems:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, cast, get_args
 
 import typer
 
-from treecrf.cli.console import say, track
+from treecrf.cli.console import language_line, say, track
 from treecrf.cli.options import (
     Decoder,
     Device,
@@ -17,6 +17,7 @@ from treecrf.cli.options import (
     OnnxGraph,
     OutputFormat,
     Precision,
+    Quiet,
     Runtime,
     default_format,
     load_parser,
@@ -123,6 +124,7 @@ def parse(
         float | None,
         number("GPUs of each worker; 0.5 makes two share one.", metavar="G", least=0),
     ] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Parse text, or sentences that are split into words.
 
@@ -172,7 +174,8 @@ def parse(
         pool = Pool(address, concurrency, gpus_per_worker)
         folder = model_folder(model)
         corpus = Corpus(folder, patterns, output=Path(output), options=options, format=written)
-        parse_corpus(corpus, pool)
+        with language_line(quiet=quiet):
+            parse_corpus(corpus, pool)
         return
     cluster = (address, concurrency, gpus_per_worker) != (None,) * 3
     refuse((cluster, "--address, --concurrency and --gpus-per-worker go with --engine ray"))
@@ -189,14 +192,16 @@ def parse(
                 count = _useful_workers(source, parser)
             return _parse_file(parser, source, target, options, format=written, workers=count or 0)
 
-        write_files(patterns, output, format=written, write=write, done="parsed")
+        with language_line(quiet=quiet):
+            write_files(patterns, output, format=written, write=write, done="parsed")
         return
     if options.input == "auto":  # nobody types CoNLL-U
         options = replace(options, input="text" if parser.has_segmenter else "tokens")
         if not parser.has_segmenter and re.search(r"\w[.,;:!?]", text):
             note = "this model has no segmenter, so words are what stands between spaces"
             say(f"note: {note}; `treecrf train --segmenter` trains one", err=True)
-    _parse_file(parser, _text_file(text), output, options, format=written, workers=0)
+    with language_line(quiet=quiet):
+        _parse_file(parser, _text_file(text), output, options, format=written, workers=0)
 
 
 def _check_local(files: list[str], text: str | None, *, input: str, output: str) -> None:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from treecrf.cli.options import Device, Model, default_format, write_trees
+from treecrf.cli.console import language_line
+from treecrf.cli.options import Device, Model, Quiet, default_format, write_trees
 from treecrf.cli.parsing.files import Files, Target, TextColumn, WordFormat, write_files
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ __all__ = ["segment"]
 @dataclass(frozen=True, slots=True)
 class _Cutter:
     segmenter: "Segmenter"
+    language: str
     has_segmenter: bool = True
 
 
@@ -35,6 +37,7 @@ def segment(
     ] = "auto",
     text_column: TextColumn = "text",
     device: Device = "auto",
+    quiet: Quiet = False,
 ) -> None:
     """Cut raw text into sentences, tokens and words, and write them without trees.
 
@@ -43,15 +46,19 @@ def segment(
     from treecrf.parser.bundled import model_folder
     from treecrf.parser.device import choose_device
     from treecrf.parser.files.sources import FileOptions, read_parts
+    from treecrf.parser.folder import language_of
     from treecrf.segment import Segmenter
 
     named = default_format(output)
     written = format or (named if named == "json" else "conllu")
-    cutter = _Cutter(Segmenter.load(model_folder(model), device=choose_device(device)))
+    folder = model_folder(model)
+    segmenter = Segmenter.load(folder, device=choose_device(device))
+    cutter = _Cutter(segmenter, language_of(folder))
     options = FileOptions(input=input, text_column=text_column, raw=True)
 
     def write(source: str, target: str) -> int:
         sentences = chain.from_iterable(read_parts(cutter, source, options))
         return write_trees(sentences, target, format=written, live=source == "-")
 
-    write_files(files, output, format=written, write=write, done="segmented")
+    with language_line(quiet=quiet):
+        write_files(files, output, format=written, write=write, done="segmented")

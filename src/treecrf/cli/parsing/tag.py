@@ -4,7 +4,16 @@ from typing import Annotated
 
 import typer
 
-from treecrf.cli.options import Device, Model, Precision, default_format, load_parser, write_trees
+from treecrf.cli.console import language_line
+from treecrf.cli.options import (
+    Device,
+    Model,
+    Precision,
+    Quiet,
+    default_format,
+    load_parser,
+    write_trees,
+)
 from treecrf.cli.parsing.files import Files, Target, TextColumn, WordFormat, write_files
 from treecrf.parser.choices import InputKind
 
@@ -22,6 +31,7 @@ def tag(
     text_column: TextColumn = "text",
     device: Device = "auto",
     precision: Precision = None,
+    quiet: Quiet = False,
 ) -> None:
     """Fill the columns that the model predicts: UPOS, XPOS, FEATS, LEMMA, those it has learnt.
 
@@ -41,4 +51,5 @@ def tag(
         sentences = tag_file(parser, source, options)
         return write_trees(sentences, target, format=written, live=source == "-")
 
-    write_files(files, output, format=written, write=write, done="tagged")
+    with language_line(quiet=quiet):
+        write_files(files, output, format=written, write=write, done="tagged")

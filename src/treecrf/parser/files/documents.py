@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from treecrf.parser.arguments import check_text
 from treecrf.parser.errors import ParserError
+from treecrf.parser.files.language import LanguageCheck
 from treecrf.parser.files.pipeline import pipelined, windows
 from treecrf.treebank.document import Document
 
@@ -35,7 +36,7 @@ def parse_documents(
         for window in windows(pairs, size=lambda pair: len(pair[0].text) // 4, most=batch_size):
             cut = segmenter.segment_texts([document.text for document, _ in window])
             for (document, _), sentences in zip(window, cut, strict=True):
-                document[:] = sentences
+                document[:] = LanguageCheck(parser.language).watch_all(sentences)
             yield window
 
     def work(window: list[Pair]) -> list[Pair]:

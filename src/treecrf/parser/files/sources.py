@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING, Protocol, cast
 from treecrf.parser.choices import Decoder, InputKind
 from treecrf.parser.decoding.sentences import RANK
 from treecrf.parser.errors import ParserError
+from treecrf.parser.files.language import LanguageCheck
 from treecrf.parser.files.live import More, more_of, paragraphs, parts, whole_lines
 from treecrf.parser.files.pipeline import windows
 from treecrf.segment.assembly import join_sentences
@@ -45,6 +46,9 @@ __all__ = [
 
 class HasSegmenter(Protocol):
     """Object with a segmenter: a parser, or the segmenter alone."""
+
+    @property
+    def language(self) -> str: ...
 
     @property
     def has_segmenter(self) -> bool: ...
@@ -103,10 +107,10 @@ def read_parts(
 ) -> Iterator[Iterable[Sentence]]:
     """The sentences of a file; of a pipe, those that are complete each time that it pauses.
 
-    Those of a text have ids.
+    Those of a text have ids. A warning tells of text that is not in the language of the model.
     """
     with open_input(parser, source, options) as (stream, name, kind):
-        ids = SentenceIds()
+        ids, check = SentenceIds(), LanguageCheck(parser.language)
         more = None if kind == "parquet" else more_of(source)
         if kind == "lines":
             groups = whole_lines(text_pieces(stream, name), name, more or _always)
@@ -124,7 +128,9 @@ def read_parts(
             chunks = parts(cast(IO[bytes], stream), name, blocks=kind == "conllu", more=more)
             found = (_moved(read(data, lines), lines) for lines, data in chunks)
         for sentences in found:
-            yield sentences if kind == "conllu" else map(ids.give, sentences)
+            seen = check.watch(sentences)
+            yield seen if kind == "conllu" else map(ids.give, seen)
+        check.finish()
 
 
 def _live_text(

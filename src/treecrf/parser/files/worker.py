@@ -14,6 +14,7 @@ from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import LONG
+from treecrf.parser.files.language import is_foreign
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.assembly import ScoredText, assemble
 from treecrf.segment.characters import Joins
@@ -53,6 +54,7 @@ class Numbers:
     encoded: EncodedSentences
     constraints: Sequence[Constraints]
     places: Sequence[str]  # names of the sentences, if an error might need them
+    foreign: bool  # whether they are not in the language of the model
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,8 @@ class _Worker:
         check_tags(sentences, job.config)
         encoded = encode(sentences, job.vocabulary, job.config)
         named = any(constraints) or max(map(len, sentences), default=0) > LONG
-        return Numbers(encoded, constraints, [s.where for s in sentences] if named else [])
+        places = [s.where for s in sentences] if named else []
+        return Numbers(encoded, constraints, places, is_foreign(sentences, job.config.language))
 
     def _parse(self, piece: Piece) -> list[Sentence]:
         job = self.job

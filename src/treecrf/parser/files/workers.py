@@ -25,6 +25,7 @@ from treecrf.parser.decoding.decoder import NoAllowedTreeError
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import TooLongError
+from treecrf.parser.files.language import warn_of_language
 from treecrf.parser.files.pipeline import submit
 from treecrf.parser.files.sources import FileOptions, check_has_heads, look_into
 from treecrf.parser.files.worker import Decoded, FileJob, Numbers, Piece
@@ -93,10 +94,12 @@ def parse_with_workers(
         stop = threading.Event()
         stack.callback(threads.shutdown, cancel_futures=True)
         stack.callback(stop.set)
+        told = False
 
         def compute(
             number: int, numbers: "Future[Numbers]", before: "Future[int]", after: "Future[int]"
         ) -> "Future[str]":
+            nonlocal told
             sentences = before.result()
             try:
                 encoded = numbers.result()
@@ -104,6 +107,9 @@ def parse_with_workers(
                 failed = numbers.exception() is not None
                 here = 0 if failed else len(numbers.result().encoded.lengths)
                 after.set_result(sentences + here)
+            if encoded.foreign and not told:
+                told = True
+                warn_of_language(parser.language)
             trees = _trees(parser, encoded, config, probs=probs)
             return pool[number % workers].ask(number, Decoded(trees, sentences))
 
