@@ -2,8 +2,9 @@
 
     python -m experiments.english.vary TRAIN.conllu VARIED.conllu
 
-Each kind is made of a share of the sentences, drawn by a fixed seed; trees, tags and lemmas stay.
-The file is for training beside the treebank itself.
+Each kind is made of a share of the sentences, drawn by a fixed seed; trees, tags and lemmas stay,
+but for lemmas of names, whose letters are not to be learnt from these. The file is for training
+beside the treebank itself.
 """
 
 import argparse
@@ -50,7 +51,10 @@ def _bare(sentence: Sentence, forms: list[str]) -> Sentence:
     words = len(forms)
     varied = Sentence(forms, sentence.heads[:words], deprels=sentence.deprels[:words])
     names = ("lemma", "upos", "xpos", "feats")
-    return varied.with_columns({name: sentence.column(name)[:words] for name in names})
+    columns = {name: sentence.column(name)[:words] for name in names}
+    tagged = zip(columns["lemma"], columns["upos"], strict=True)
+    columns["lemma"] = ["_" if tag == "PROPN" else lemma for lemma, tag in tagged]
+    return varied.with_columns(columns)
 
 
 def _options(parser: argparse.ArgumentParser) -> None:

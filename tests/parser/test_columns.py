@@ -26,7 +26,7 @@ RULES = ["lower|0|2", "lower|0|0", "same|0|0", "title|0|0", "lower|0|1", "lower|
 @pytest.fixture(scope="module")
 def namer() -> TreeNamer:
     vocabulary = VOCABULARY.to_dict() | {"upos": TAGS, "lemma": RULES}
-    vocabulary["lemmas"] = {"saw\tVERB": "see"}
+    vocabulary["lemmas"] = {"saw\tVERB": "see", "Run\tVERB": "run"}
     return TreeNamer(Vocabulary(**vocabulary), SMALL)
 
 
@@ -40,6 +40,8 @@ def namer() -> TreeNamer:
         ("Enron", "PROPN", {"lower|0|0": 400, "same|0|0": 350, "title|0|0": 250}, "Enron"),
         ("ab", "NOUN", {"lower|0|3y": 900, "lower|0|0": 50}, "ab"),  # the first does not fit
         ("x", "NOUN", {"lower|0|1": 900}, "x"),  # none does
+        # As other lemmas of such forms and tags are written.
+        ("Cat", "VERB", {"same|0|0": 600, "lower|0|0": 400}, "cat"),
         ("sees", "VERB", {"lower|0|2": 500, "lower|0|1": 100}, "see"),  # which is a word
     ],
 )

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from treecrf.treebank.lemmas import IDENTITY, apply_rule, find_rule
+from treecrf.treebank.lemmas import IDENTITY, apply_rule, find_rule, letter_case
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,22 @@ def test_a_rule_is_for_other_forms_too() -> None:
 @pytest.mark.parametrize("rule", ["lower|0|3y", "same|2|1", "lower", "lower|x|0", ""])
 def test_a_rule_that_does_not_fit_has_no_lemma(rule: str) -> None:
     assert apply_rule("ab", rule) is None
+
+
+@pytest.mark.parametrize(
+    ("word", "case"),
+    [
+        ("dog", "lower"),
+        ("Dog", "title"),
+        ("A", "title"),
+        ("US", "upper"),
+        ("iPad", "mixed"),
+        ("3", "lower"),
+        ("", "lower"),
+    ],
+)
+def test_how_a_word_is_written(word: str, case: str) -> None:
+    assert letter_case(word) == case
 
 
 TEXT = st.text(min_size=1, max_size=12) | st.sampled_from(["İ", "ß", "ﬁn", "a|b", "3a", "x" * 300])

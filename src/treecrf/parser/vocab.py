@@ -124,8 +124,9 @@ def build_vocabulary(sentences: Sequence[Sentence], config: Config) -> Vocabular
     lemmas: dict[str, set[str]] = {}
     for sentence in sentences:
         forms = sentence.forms
-        counts["words"].update(map(str.lower, forms) if config.lowercase else forms)
-        counts["characters"].update("".join(forms))
+        if config.encoder == "bilstm":  # transformers have a vocabulary of their own
+            counts["words"].update(map(str.lower, forms) if config.lowercase else forms)
+            counts["characters"].update("".join(forms))
         arcs = zip(sentence.deprels, sentence.heads, strict=True)
         counts["relations"].update(name for name, head in arcs if head >= 0 and name != "_")
         if config.tags != "none":

@@ -9,7 +9,7 @@ rule of its own, `=be`.
 import re
 from collections.abc import Callable
 
-__all__ = ["IDENTITY", "apply_rule", "find_rule"]
+__all__ = ["IDENTITY", "apply_rule", "find_rule", "letter_case"]
 
 IDENTITY = "same|0|0"
 """The lemma is the form."""
@@ -52,6 +52,15 @@ def apply_rule(form: str, rule: str) -> str | None:
     changed = _CASES[case](form)
     start, stop = int(cut_before), len(changed) - int(cut_after)
     return None if start >= stop else before + changed[start:stop] + after
+
+
+def letter_case(word: str) -> str:
+    """How a word is written: in small letters (or without any), capitalised, in capitals, mixed."""
+    if word.islower() or word.upper() == word.lower():
+        return "lower"
+    if word[0].isupper() and (len(word) == 1 or word[1:].islower()):
+        return "title"
+    return "upper" if word.isupper() else "mixed"
 
 
 def _longest_common(left: str, right: str) -> tuple[int, int, int]:

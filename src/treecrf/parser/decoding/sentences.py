@@ -1,5 +1,6 @@
 """Sentences with the trees that were decoded for them; needs no torch."""
 
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -15,7 +16,7 @@ from treecrf.parser.constraints import Constraints
 from treecrf.parser.decoding.trees import LEMMA_WEIGHT, Trees
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
-from treecrf.treebank.lemmas import apply_rule
+from treecrf.treebank.lemmas import apply_rule, letter_case
 from treecrf.treebank.probs import without_probs
 from treecrf.treebank.pseudoprojective import is_lifted, restore
 
@@ -28,9 +29,7 @@ _CROSSING = "# decoder = mst (no projective tree has the heads that were kept)"
 _OWN_COMMENTS = (_LOG_PROB, RANK, _CROSSING)
 
 
-# Of a lemma that is a known word, and the weight from which no other one is looked at.
-_WORD_FACTOR = 8
-_SURE = LEMMA_WEIGHT * _WORD_FACTOR // (_WORD_FACTOR + 1)
+_WORD_FACTOR = 8  # of a lemma that is a known word
 
 _PROBS = {"probs": "probs", "relation_probs": "deprel_probs", "upos_probs": "upos_probs"}
 
@@ -125,7 +124,7 @@ class TreeNamer:
                 tags = cells["upos"] if "upos" in cells else sentence.column("upos")
                 named = enumerate(zip(sentence.forms, tags, strict=True), words.start)
                 cells["lemma"] = [  # what training data always has for a form and tag, if it has
-                    self.lemmas.get(f"{form}\t{tag}") or self._lemma(form, rules[token])
+                    self.lemmas.get(f"{form}\t{tag}") or self._lemma(form, tag, rules[token])
                     for token, (form, tag) in named
                 ]
             if (misc := without_probs(sentence)) is not None:  # those of a tree that it had before
@@ -144,24 +143,34 @@ class TreeNamer:
             parsed.append(tree)
         return parsed
 
-    def _lemma(self, form: str, best: Integers) -> str:
+    def _lemma(self, form: str, tag: str, best: Integers) -> str:
         """The lemma that the best rules make of a form.
 
         Several rules may make the same one: of an unknown name, to keep it and to capitalise it.
-        Words count for more than what is none: of "rotating", "rotate" and not "rotat".
+        Words count for more than what is none: of "rotating", "rotate" and not "rotat". So does
+        what is written as lemmas of such forms and tags are: names keep their capitals.
         """
         weights: dict[str, int] = {}
         for number in best.tolist():
             rule, weight = divmod(number, LEMMA_WEIGHT)
             lemma = _applied(form, self.columns["lemma"][rule])
             if lemma:
-                if weight > _SURE:
-                    return lemma
                 weights[lemma] = weights.get(lemma, 0) + weight
-        for lemma in weights:
-            if lemma.lower() in self._words:
-                weights[lemma] *= _WORD_FACTOR
+        if len(weights) > 1:
+            counts = self._letter_cases.get((tag, letter_case(form)), {})
+            for lemma in weights:
+                factor = _WORD_FACTOR if lemma.lower() in self._words else 1
+                weights[lemma] *= factor * (2 * counts.get(letter_case(lemma), 0) + 1)
         return max(weights, key=weights.__getitem__, default=form)
+
+    @cached_property
+    def _letter_cases(self) -> dict[tuple[str, str], dict[str, int]]:
+        """How lemmas of training data are written, by the tag and by how the form is written."""
+        found: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
+        for key, lemma in self.lemmas.items():
+            form, _, tag = key.rpartition("\t")
+            found[tag, letter_case(form)][letter_case(lemma)] += 1
+        return dict(found)
 
     @cached_property
     def _words(self) -> set[str]:
