@@ -5,6 +5,7 @@ wide as an M is a token; what is joined into one picture stays together, flags t
 apart from all else. Others bound lengths: no text makes more than this be held in memory.
 """
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ __all__ = [
     "Flags",
     "bounded_space",
     "end_long_tokens",
+    "is_emoji",
     "long_sentence_stops",
     "with_certain_ends",
 ]
@@ -44,6 +46,18 @@ _PICTURES = (
     *((0x2934, 0x2935), (0x2B05, 0x2B07), (0x2B1B, 0x2B1C), (0x2B50, 0x2B50), (0x2B55, 0x2B55)),
     (0x1F000, 0x1FAFF),  # from the tiles of games to the last block of pictographs
 )
+
+
+_EMOJI = "".join(
+    f"{chr(first)}-{chr(last)}" for first, last in (*_PICTURES, _SKIN_TONES, _TAGS)
+) + "".join(map(chr, (_JOINER, *_VARIANTS)))
+_FIRST_PICTURE = chr(_PICTURES[0][0])
+_ONLY_EMOJI = re.compile(f"[{_EMOJI}]+")
+
+
+def is_emoji(form: str) -> bool:
+    """Whether a word is one emoji or several."""
+    return form >= _FIRST_PICTURE and _ONLY_EMOJI.fullmatch(form) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from treecrf.parser.config import Config
 from treecrf.parser.constraints import Constraints
 from treecrf.parser.decoding.trees import LEMMA_WEIGHT, Trees
 from treecrf.parser.vocab import Vocabulary
+from treecrf.segment.boundaries import is_emoji
 from treecrf.treebank import Sentence
 from treecrf.treebank.lemmas import apply_rule, letter_case
 from treecrf.treebank.probs import without_probs
@@ -29,6 +30,8 @@ _CROSSING = "# decoder = mst (no projective tree has the heads that were kept)"
 _OWN_COMMENTS = (_LOG_PROB, RANK, _CROSSING)
 
 
+# Few treebanks have emoji, so that models would guess; in Universal Dependencies all are symbols.
+_EMOJI = {"upos": "SYM", "xpos": "NFP", "feats": "_"}
 _WORD_FACTOR = 8  # of a lemma that is a known word
 
 _PROBS = {"probs": "probs", "relation_probs": "deprel_probs", "upos_probs": "upos_probs"}
@@ -68,6 +71,8 @@ class TreeNamer:
         self.lemmas = vocabulary.lemmas
         self._names = {name: np.array(names, object) for name, names in self.columns.items()}
         self._pieces = vocabulary.pieces
+        known = {name: cell for name, cell in _EMOJI.items() if cell in self.columns[name]}
+        self._emoji = known if "upos" in known and "discourse" in self.relations else {}
         self.marked: set[int] = set()
         self.plain = list(self.relations)
         if config.pseudo:
@@ -120,6 +125,15 @@ class TreeNamer:
                 if "relation_probs" in probs:
                     probs["relation_probs"][words.start + word - 1] = 1.0
             cells = {name: column[words] for name, column in columns.items()}
+            if "upos" in cells and self._emoji:
+                for word, form in enumerate(sentence.forms):
+                    if is_emoji(form):
+                        for name in self._emoji.keys() & cells.keys():
+                            cells[name][word] = self._emoji[name]
+                        if deprels[word] == "punct" and word + 1 not in constraint.relations:
+                            deprels[word] = "discourse"
+                        if "upos_probs" in probs:
+                            probs["upos_probs"][words.start + word] = 1.0
             if rules is not None:
                 tags = cells["upos"] if "upos" in cells else sentence.column("upos")
                 named = enumerate(zip(sentence.forms, tags, strict=True), words.start)
