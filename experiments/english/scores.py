@@ -8,8 +8,8 @@ from treecrf.treebank import Sentence, evaluate_conll18
 
 __all__ = ["GOLD_WORDS", "RAW_TEXT", "gold_word_scores", "raw_text_scores"]
 
-GOLD_WORDS = ("UPOS", "UAS", "LAS")
-RAW_TEXT = ("Tokens", "Sentences", "Words", "UPOS", "UAS", "LAS")
+GOLD_WORDS = ("UPOS", "XPOS", "UFeats", "Lemmas", "UAS", "LAS")
+RAW_TEXT = ("Tokens", "Sentences", "Words", *GOLD_WORDS, "CLAS", "MLAS", "BLEX")
 
 
 def gold_word_scores(parser: Parser, gold: Sequence[Sentence]) -> dict[str, float]:
@@ -17,8 +17,11 @@ def gold_word_scores(parser: Parser, gold: Sequence[Sentence]) -> dict[str, floa
     # Tags that were there are not the model's.
     bare = [Sentence(sentence.forms) for sentence in gold]
     parsed = parser.parse_stream(bare, probs=False)
+    names = ("upos", "xpos", "feats", "lemma")
     trees = [
-        truth.with_tree(tree.heads, tree.deprels, columns={"upos": tree.column("upos")})
+        truth.with_tree(
+            tree.heads, tree.deprels, columns={name: tree.column(name) for name in names}
+        )
         for truth, tree in zip(gold, parsed, strict=True)
     ]
     scores = evaluate_conll18(gold, trees)

@@ -57,7 +57,7 @@ def test_english_comes_along() -> None:
     assert all(0.5 < prob <= 1 for prob in first.probs)
     assert second.forms == ["They", "'re", "here", "!"]
     folder = model_folder(None)
-    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) <= 32 << 20
+    assert sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) <= 40 << 20
     assert all(path.stat().st_size < 16 << 20 for path in folder.glob("*.safetensors"))
 
 
