@@ -344,7 +344,7 @@ class Sentence(DrawnInNotebooks):
         for name, cells in checked.items():
             self._check_length("deprels" if name == "deprel" else name, cells)
         # All at once where nothing is wrong, as it nearly always is.
-        if not are_plain([cell for cells in checked.values() for cell in cells]):
+        if not are_plain(checked.values()):
             for name, cells in checked.items():
                 if fault := find_fault(name, cells):
                     raise self.error(fault)

@@ -1,7 +1,7 @@
 """Words, multiword tokens and empty nodes: what a sentence is made of, a line each in a file."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from functools import lru_cache
 from typing import Any, TypeAlias
@@ -205,15 +205,21 @@ def read_column(lines: str, index: int, *, words: int) -> list[str]:
     return [cell for cell, id in zip(column, cells[::11], strict=True) if id.isdecimal()]
 
 
-def are_plain(cells: list[str]) -> bool:
-    """Whether nothing can be wrong with any of these cells, in any column."""
-    text = "\t".join(cells)
-    return all(cells) and text.count("\t") < len(cells) and "\n" not in text and "\r" not in text
+def are_plain(columns: Collection[list[str]]) -> bool:
+    """Whether nothing can be wrong with any cell of these columns, whichever they are."""
+    text = "\t".join(map("\t".join, columns))
+    tabs = sum(map(len, columns)) - 1  # where no cell has any
+    return (
+        text.count("\t") == tabs
+        and "\n" not in text
+        and "\r" not in text
+        and all(map(all, columns))
+    )
 
 
 def find_fault(name: str, column: list[str]) -> str | None:
     """The fault in cells that are to be the column of this name, if there is one."""
-    if are_plain(column):
+    if are_plain([column]):
         return None
     for number, cell in enumerate(column, 1):
         if not cell:

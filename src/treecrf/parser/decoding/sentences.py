@@ -33,6 +33,7 @@ _OWN_COMMENTS = (_LOG_PROB, RANK, _CROSSING)
 # Few treebanks have emoji, so that models would guess; in Universal Dependencies all are symbols.
 _EMOJI = {"upos": "SYM", "xpos": "NFP", "feats": "_"}
 _WORD_FACTOR = 8  # of a lemma that is a known word
+_SURE = LEMMA_WEIGHT * 19 // 20  # of a rule beside which others are not looked at
 
 _PROBS = {"probs": "probs", "relation_probs": "deprel_probs", "upos_probs": "upos_probs"}
 
@@ -169,6 +170,8 @@ class TreeNamer:
             rule, weight = divmod(number, LEMMA_WEIGHT)
             lemma = _applied(form, self.columns["lemma"][rule])
             if lemma:
+                if weight > _SURE:
+                    return lemma
                 weights[lemma] = weights.get(lemma, 0) + weight
         if len(weights) > 1:
             counts = self._letter_cases.get((tag, letter_case(form)), {})
