@@ -1,4 +1,4 @@
-"""Sentences of a treebank as people also write them: in capitals, in small letters, unended.
+"""Sentences of a treebank in capitals, in small letters, and without final punctuation.
 
     python -m experiments.english.vary TRAIN.conllu VARIED.conllu
 
@@ -20,11 +20,11 @@ __all__ = ["main", "vary"]
 
 
 def vary(sentences: Sequence[Sentence], *, share: float, seed: int = 1) -> Iterator[Sentence]:
-    """Varied copies: of a share of the sentences in capitals, of others in small letters, ..."""
+    """Varied copies of a share of the sentences of each kind: see above."""
     draw = random.Random(seed)
     kinds: tuple[Callable[[Sentence], Sentence | None], ...] = (_upper, _lower, _unended)
     for sentence in sentences:
-        number = int(draw.random() / share)
+        number = int(draw.random() / share) if share else len(kinds)
         varied = kinds[number](sentence) if number < len(kinds) else None
         if varied is not None and varied.forms != sentence.forms:
             yield varied
@@ -52,8 +52,9 @@ def _bare(sentence: Sentence, forms: list[str]) -> Sentence:
     varied = Sentence(forms, sentence.heads[:words], deprels=sentence.deprels[:words])
     names = ("lemma", "upos", "xpos", "feats")
     columns = {name: sentence.column(name)[:words] for name in names}
-    tagged = zip(columns["lemma"], columns["upos"], strict=True)
-    columns["lemma"] = ["_" if tag == "PROPN" else lemma for lemma, tag in tagged]
+    if forms != sentence.forms[:words]:
+        tagged = zip(columns["lemma"], columns["upos"], strict=True)
+        columns["lemma"] = ["_" if tag == "PROPN" else lemma for lemma, tag in tagged]
     return varied.with_columns(columns)
 
 

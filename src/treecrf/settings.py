@@ -14,10 +14,16 @@ __all__ = ["Settings", "setting"]
 
 
 def setting(
-    default: Any, text: str, *, least: float | None = None, below: float | None = None
+    default: Any,
+    text: str,
+    *,
+    least: float | None = None,
+    below: float | None = None,
+    most: float | None = None,
 ) -> Any:
     """A field with what a reader should know of it and the range that it has."""
-    return field(default=default, metadata={"text": text, "least": least, "below": below})
+    limits = {"least": least, "below": below, "most": most}
+    return field(default=default, metadata={"text": text, **limits})
 
 
 class Settings:
@@ -98,6 +104,8 @@ class Settings:
         if (least is not None and not value >= least) or (below is not None and not value < below):
             limit = f"at least {least:g}" if below is None else f"from {least:g} to below {below:g}"
             raise cls.error(f"{item.name} is {value}; it is {limit}")
+        if (most := item.metadata["most"]) is not None and not value <= most:
+            raise cls.error(f"{item.name} is {value}; it is from {least:g} to {most:g}")
         return value
 
     @classmethod

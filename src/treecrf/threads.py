@@ -72,9 +72,10 @@ def _one_thread() -> Iterator[None]:
         yield
         return
     set_threads, set_of_products = _setters()
-    set_threads(1)
-    products = set_of_products(1)
+    products = 0
     try:
+        set_threads(1)
+        products = set_of_products(1)
         yield
     finally:
         set_threads(threads)
@@ -85,8 +86,8 @@ def _one_thread() -> Iterator[None]:
 def _setters() -> tuple[Callable[[int], Any], Callable[[int], Any]]:
     """Functions that set the threads of the calling thread alone: OpenMP's, and MKL's for products.
 
-    `torch.set_num_threads` also sets what threads that come later begin with, so it is called only
-    where there are no others. MKL's returns what it was before, 0 for that of OpenMP.
+    Where there are none, `torch.set_num_threads` takes their place, which also sets what threads
+    that start meanwhile begin with. MKL's returns what it was before, 0 for that of OpenMP.
     """
     try:
         library = ctypes.CDLL(torch._C.__file__)  # finds what is in the libraries of torch as well

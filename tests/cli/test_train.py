@@ -281,8 +281,9 @@ def test_the_english_model_goes_on_from_what_was_annotated(
     run = CliRunner().invoke(app, list(map(str, arguments)))
     assert run.exit_code == 0, run.output
     assert run.stdout.startswith(
-        "init   en: keeps its segmenter, temperature 3.521, precision int8; the temperature was "
-        "fitted to its weights, not to the new ones\n"
+        "init   en: keeps its segmenter, temperature 2.105, relation_temperature 1.578, "
+        "upos_temperature 1.52, precision int8; temperatures were fitted to its weights, not to "
+        "the new ones\n"
     )
     text = "Peter didn't sleep. He was reading!"
     words = treecrf("parse", "--text", text, "--model", out, "--device", "cpu").stdout

@@ -69,7 +69,13 @@ def test_classes_are_what_is_annotated() -> None:
 def test_the_vocabulary_has_lemmas_that_are_always_the_same() -> None:
     sentences = [
         Sentence(["saw"], [0], deprels=["root"]).with_columns({"upos": [tag], "lemma": [lemma]})
-        for tag, lemma in (("VERB", "see"), ("VERB", "see"), ("NOUN", "saw"), ("NOUN", "sawe"))
+        for tag, lemma in (
+            ("VERB", "see"),
+            ("VERB", "_"),
+            ("VERB", "see"),
+            ("NOUN", "saw"),
+            ("NOUN", "sawe"),
+        )
     ]
     found = build_vocabulary(sentences, replace(SMALL, predict=("upos", "lemma")))
     assert found.lemmas == {"saw\tVERB": "see"}

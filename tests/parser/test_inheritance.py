@@ -186,7 +186,7 @@ def test_what_is_kept_and_what_is_dropped_is_told() -> None:
     assert inheritance_note(PSEUDO, PSEUDO, segmenter=None) == ""
     assert inheritance_note(PSEUDO, chosen, segmenter=True) == "keeps its segmenter"
     assert inheritance_note(chosen, chosen, segmenter=False) == (
-        "keeps temperature 2.5, precision int8; drops its segmenter; the temperature was fitted to "
+        "keeps temperature 2.5, precision int8; drops its segmenter; temperatures were fitted to "
         "its weights, not to the new ones"
     )
     assert inheritance_note(chosen, PSEUDO, segmenter=None) == (

@@ -13,13 +13,13 @@ from treecrf.demo import generate_treebank
 from treecrf.parser import ParserError, set_up
 from treecrf.parser.batching.batch import make_batch
 from treecrf.parser.batching.encoding import encode, encode_annotation
-from treecrf.parser.batching.targets import Items
+from treecrf.parser.batching.targets import WEIGHT, Items
 from treecrf.parser.config import Config
 from treecrf.parser.network.loss import distribution, training_loss
 from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.training.loop import train
-from treecrf.parser.training.teachers import find_targets, load_teachers
+from treecrf.parser.training.teachers import check_teachers, find_targets
 from treecrf.treebank import Sentence, write_conllu
 
 LOSSES = ["local", "crf", "crf2o", "nonprojective"]
@@ -83,6 +83,51 @@ def test_the_loss_is_the_cross_entropy_of_the_trees(loss: str) -> None:
     assert 0 < relations < np.log(len(random_parser(config).vocabulary.relations)) + 0.05
 
 
+@pytest.mark.parametrize("loss", LOSSES)
+def test_targets_are_those_of_a_distribution_over_trees(loss: str) -> None:
+    """Whatever else is in the batch: a whole tree, a part of one, none."""
+    config = SMALL.changed({"loss": loss, "predict": [], "teacher_weight": 0.5})
+    parser = random_parser(config)
+    part = Sentence(["a", "dog", "b"], [-1, 0, -1], deprels=["_", "z", "_"])
+    bare = Sentence(["a", "dog", "b", "c"])
+    every = [SENTENCES[0], part, bare]
+
+    def weights(sentences: list[Sentence]) -> dict[str, list[dict[tuple[int, ...], float]]]:
+        encoded = encode(sentences, parser.vocabulary, config)
+        annotation = encode_annotation(sentences, parser.vocabulary, config)
+        targets = find_targets(
+            [parser], sentences, encoded, annotation, vocabulary=parser.vocabulary, config=config
+        )
+        found = {}
+        for name, items in (("arcs", targets.arcs), ("siblings", targets.siblings)):
+            if items is not None:
+                by_token = (
+                    items.take(np.array([t]))[1].tolist() for t in range(len(targets.heads))
+                )
+                found[name] = [
+                    {(*row[:-1],): row[-1] / WEIGHT for row in rows} for rows in by_token
+                ]
+        return found
+
+    together = weights(every)
+    alone: dict[str, list[dict[tuple[int, ...], float]]] = {}
+    for sentence in every:
+        for name, found in weights([sentence]).items():
+            alone.setdefault(name, []).extend(found)
+    for name, expected in alone.items():
+        for ours, theirs in zip(together[name], expected, strict=True):
+            assert ours == pytest.approx(theirs, abs=1e-4)
+    arcs = together["arcs"]
+    for token, of_token in enumerate(arcs):
+        assert sum(of_token.values()) == pytest.approx(int(token not in (0, 5, 9)), abs=1e-3)
+    if loss != "local":  # one root in each sentence
+        for first, last in ((1, 5), (6, 9), (10, 14)):
+            roots = [of_token.get((0,), 0.0) for of_token in arcs[first:last]]
+            assert sum(roots) == pytest.approx(1, abs=1e-3)
+    assert arcs[1][2,] > 0.5  # annotated
+    assert arcs[7][0,] > 0.5
+
+
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
@@ -131,4 +176,18 @@ def test_a_teacher_of_another_kind_is_refused(data: Path, tmp_path: Path) -> Non
     ):
         config = PRESETS["tiny"].changed(changes)
         with pytest.raises(ParserError, match=said):
-            load_teachers([str(tmp_path / "teacher")], config, torch.device("cpu"))
+            check_teachers([str(tmp_path / "teacher")], config)
+
+
+def test_training_goes_on_with_the_same_teachers_alone(data: Path, tmp_path: Path) -> None:
+    teacher, student = tmp_path / "teacher", tmp_path / "student"
+    trained(teacher, ["few.conllu"], data, epochs=1)
+    trained(student, ["few.conllu"], data, teacher, epochs=1)
+    config = PRESETS["tiny"].changed({"epochs": 2, "loss": "crf2o", "patience": 9})
+    files = {"train": [data / "few.conllu"], "dev": data / "dev.conllu"}
+    for teachers in ([], [str(teacher)] * 2):
+        training = set_up(student, config, teachers=teachers, resume=True, device="cpu", **files)
+        with pytest.raises(ParserError, match="other teachers, or with none"):
+            train(training, student, resume=True)
+    again = set_up(student, config, teachers=[str(teacher)], resume=True, device="cpu", **files)
+    assert train(again, student, resume=True).epoch == 2

@@ -200,7 +200,11 @@ def print_training(
     for warning in prepared.warnings():
         say(f"warning: {warning}", err=True)
     words = sum(map(len, prepared.sentences))
-    special = {"partial": prepared.partial, "with lifted arcs": prepared.lifted}
+    special = {
+        "partial": prepared.partial,
+        "with lifted arcs": prepared.lifted,
+        "learnt from teachers alone": prepared.unannotated,
+    }
     notes = [f"{number:,} {what}" for what, number in special.items() if number]
     extra = f" ({', '.join(notes)})" if notes else ""
     weights = sum(parameter.numel() for parameter in training.scorer.parameters())

@@ -79,8 +79,8 @@ def train(
         list[str] | None,
         typer.Option(
             metavar="DIR|NAME",
-            help="Learn what another model says too, and from sentences without heads that alone; "
-            "several are averaged.",
+            help="Also learn the probabilities that this model gives; sentences without heads are "
+            "learnt from it alone. Several are averaged.",
         ),
     ] = None,
     resume: Annotated[

@@ -144,6 +144,9 @@ class _Worker:
             warnings.simplefilter("always", LanguageWarning)
             sentences, problem = self._parse(shard)
         foreign = any(issubclass(warning.category, LanguageWarning) for warning in caught)
+        for one in caught:
+            if not issubclass(one.category, LanguageWarning):
+                warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
         return {
             "source": [shard.source],
             "sentences": [sentences],

@@ -109,9 +109,9 @@ class Config(Settings):
     )
     teacher_weight: float = setting(
         0.5,
-        "Weight of what teachers say of annotated words; the annotation has the rest.",
+        "Share of teachers' probabilities in the targets of annotated words.",
         least=0,
-        below=1.0001,
+        most=1,
     )
     learning_rate: float = setting(2e-3, "Initial learning rate.", least=0)
     transformer_learning_rate: float = setting(

@@ -58,8 +58,12 @@ class Model:
         scorer = make_blank(make, where)
         if pretrained is not None and not pretrained.native:
             scorer = make()
+        weights = dict(weights)
+        for name, blank in scorer.state_dict().items():
+            if name.startswith("lemma_tags."):  # models that are older have none: they add nothing
+                weights.setdefault(name, torch.zeros(blank.shape))
         try:
-            scorer.load_state_dict(dict(weights), assign=True)
+            scorer.load_state_dict(weights, assign=True)
         except RuntimeError as error:
             raise ParserError(
                 f"{where}damaged: the weights do not fit the settings and the vocabulary "

@@ -136,7 +136,8 @@ def build_vocabulary(sentences: Sequence[Sentence], config: Config) -> Vocabular
         if {"lemma", "upos"} <= set(config.predict):
             words = zip(*(sentence.column(name) for name in ("form", "upos", "lemma")), strict=True)
             for form, tag, lemma in words:
-                lemmas.setdefault(f"{form}\t{tag}", set()).add(lemma)
+                if "_" not in (lemma, tag):
+                    lemmas.setdefault(f"{form}\t{tag}", set()).add(lemma)
     rules = counts["lemma"]
     least = {"words": config.min_freq, "lemma": min(_LEAST_RULE, max(rules.values(), default=1))}
     lists = {
@@ -147,7 +148,6 @@ def build_vocabulary(sentences: Sequence[Sentence], config: Config) -> Vocabular
         for name, count in counts.items()
     }
     known = {key: next(iter(found)) for key, found in sorted(lemmas.items()) if len(found) == 1}
-    known = {key: lemma for key, lemma in known.items() if lemma != "_" and key[-2:] != "\t_"}
     return Vocabulary(**lists, lemmas=known)
 
 

@@ -55,9 +55,18 @@ _FIRST_PICTURE = chr(_PICTURES[0][0])
 _ONLY_EMOJI = re.compile(f"[{_EMOJI}]+")
 
 
+# Ornamental quotes, brackets and numbers; hearts are between them.
+_NO_EMOJI = re.compile("[\u275b-\u2762\u2768-\u2793]")
+
+
 def is_emoji(form: str) -> bool:
     """Whether a word is one emoji or several."""
-    return form >= _FIRST_PICTURE and _ONLY_EMOJI.fullmatch(form) is not None
+    return (
+        form >= _FIRST_PICTURE
+        and _ONLY_EMOJI.fullmatch(form) is not None
+        and not form.startswith(chr(_PICTURE_OF[0]))
+        and _NO_EMOJI.search(form) is None
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import treecrf
 from experiments.english import bundle, hold_out, reliability
 from treecrf.demo import generate_treebank
 from treecrf.nn.transformer.bert import BertEncoder, BertShape
-from treecrf.parser.presets import PRESETS
+from treecrf.parser.presets import PRESETS, load_config
 from treecrf.parser.training.loop import train
 from treecrf.parser.training.setup import set_up
 from treecrf.segment import SegmenterConfig, train_segmenter
@@ -178,3 +178,9 @@ def test_only_a_model_is_replaced(
     assert (folder / "README.md").exists()
     assert treecrf.load(folder, device="cpu").parse("The dog slept.")
     assert list(tmp_path.iterdir()) == [folder]
+
+
+def test_the_settings_of_the_english_model_are_settings() -> None:
+    path = Path(__file__).parents[3] / "experiments" / "english" / "english.toml"
+    config = load_config(path, {"transformer": "e5-small"})
+    assert (config.language, config.encoder, config.spelling_size) == ("en", "transformer", 64)

@@ -51,7 +51,7 @@ class Annotation:
     relations: Integers  # -1 for the root symbol and for relations never seen
     columns: dict[str, Integers]  # classes in each column that the model predicts
     siblings: Integers | None  # second order: the adjacent sibling, 0 for none
-    targets: Targets | None = None  # of teachers, in the place of all this
+    targets: Targets | None = None  # of teachers: the loss uses them instead of the fields above
 
 
 def check_tags(sentences: Sequence[Sentence], config: Config) -> None:

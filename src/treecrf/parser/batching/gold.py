@@ -35,7 +35,7 @@ class Gold:
     arcs: Tensor | None  # [word], cells of arc scores; None where some word has no head
     siblings: Tensor | None  # [pair], cells of sibling scores, of the second order
     targets: dict[str, tuple[Tensor, Tensor]] | None = None
-    """What teachers say: cells of scores and parts of `WEIGHT`, by the name of the scores."""
+    """Soft targets by the name of the scores: cells, and probabilities in parts of `WEIGHT`."""
 
 
 def count_words(encoded: EncodedSentences, annotation: Annotation, rows: Integers) -> WordCounts:

@@ -17,6 +17,7 @@ SPELLINGS = 8192
 _PREFIXES = (1, 2, 3)
 _SUFFIXES = (1, 2, 3, 4, 5)
 _RUNS = 6  # that the shape of a word keeps
+_LONGEST = 64  # characters that it is made of
 
 
 def spellings_of(forms: Sequence[str]) -> Integers:
@@ -25,19 +26,19 @@ def spellings_of(forms: Sequence[str]) -> Integers:
 
 
 @lru_cache(maxsize=1 << 16)
-def _rows(form: str) -> list[int]:
+def _rows(form: str) -> tuple[int, ...]:
     prefixes = (form[:size] for size in _PREFIXES)
     suffixes = (form[-size:].lower() for size in _SUFFIXES)
     named = enumerate((_shape(form), *prefixes, *suffixes))
-    return [
+    return tuple(
         zlib.crc32(f"{name} {feature}".encode("utf-8", "surrogatepass")) % SPELLINGS
         for name, feature in named
-    ]
+    )
 
 
 def _shape(form: str) -> str:
     """The kinds of the characters of a form, each run of one kind once: XxXx'x of McDonald's."""
-    return "".join(kind for kind, _ in groupby(map(_kind, form[:64])))[:_RUNS]
+    return "".join(kind for kind, _ in groupby(map(_kind, form[:_LONGEST])))[:_RUNS]
 
 
 def _kind(character: str) -> str:

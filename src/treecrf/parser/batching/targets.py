@@ -1,4 +1,4 @@
-"""What teachers say of sentences: probabilities of arcs, siblings, relations and classes."""
+"""Soft targets: probabilities that teachers give to arcs, siblings, relations and classes."""
 
 from dataclasses import dataclass
 

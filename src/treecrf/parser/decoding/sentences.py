@@ -133,6 +133,8 @@ class TreeNamer:
                             cells[name][word] = self._emoji[name]
                         if deprels[word] == "punct" and word + 1 not in constraint.relations:
                             deprels[word] = "discourse"
+                            if "relation_probs" in probs:
+                                probs["relation_probs"][words.start + word] = 1.0
                         if "upos_probs" in probs:
                             probs["upos_probs"][words.start + word] = 1.0
             if rules is not None:

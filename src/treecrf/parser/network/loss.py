@@ -69,7 +69,9 @@ def training_loss(
     roles = scorer(batch)
     arc_scores = scorer.arcs(roles, batch)
     if gold.targets is not None:
-        return _taught_loss(scorer, roles, arc_scores, batch, config, counts or gold.counts)
+        return _taught_loss(
+            scorer, batch, roles=roles, arc_scores=arc_scores, config=config, counts=counts
+        )
     if config.loss == "local":
         words = batch.heads[:, 1:]
         scores = masked_heads(arc_scores, batch.lengths)[:, 1:]
@@ -98,20 +100,21 @@ def training_loss(
 
 def _taught_loss(
     scorer: Scorer,
+    batch: Batch,
+    *,
     roles: Roles,
     arc_scores: Tensor,
-    batch: Batch,
     config: Config,
-    counts: WordCounts,
+    counts: WordCounts | None,
 ) -> Tensor:
-    """The loss where teachers say how probable everything is: cross entropies.
+    """The loss of a batch with soft targets: cross entropies.
 
     That of trees is log Z less the score that trees of the teachers' distribution have on average.
     """
     gold = batch.gold
     assert gold is not None
     assert gold.targets is not None
-    targets = gold.targets
+    targets, counts = gold.targets, counts or gold.counts
     if config.loss == "local":
         scores = masked_heads(arc_scores, batch.lengths).log_softmax(2)
         trees = -_weighted_sum(scores, targets["arcs"])

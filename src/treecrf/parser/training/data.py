@@ -20,7 +20,7 @@ class Prepared:
 
     sentences: list[Sentence] = field(default_factory=list)
     partial: int = 0  # sentences in which some words have no head
-    unannotated: int = 0  # sentences without any head, which teachers say all of
+    unannotated: int = 0  # sentences without any head, learnt from teachers alone
     lifted: int = 0  # sentences with lifted arcs
     left_out: list[Sentence] = field(default_factory=list)  # no projective tree has their heads
     missing: list[str] = field(default_factory=list)  # columns to predict that the data lacks

@@ -111,11 +111,10 @@ def train(
 
 
 def _taught(training: Training, encoded: EncodedSentences, annotation: Annotation) -> Annotation:
-    """The annotation with what teachers say; they are let go of after that."""
+    """The annotation with the targets of teachers, which are kept no longer."""
     config, vocabulary = training.config, training.vocabulary
-    teachers = load_teachers(training.teachers, config, training.device)
     targets = find_targets(
-        teachers,
+        load_teachers(training.teachers, training.device),
         training.prepared.sentences,
         encoded,
         annotation,
@@ -141,13 +140,13 @@ def _train(training: Training, folder: Path, *, resume: bool, writing_share: flo
     scorer = training.scorer.to(training.device)
     encoded = encode(training.prepared.sentences, training.vocabulary, config)
     annotation = encode_annotation(training.prepared.sentences, training.vocabulary, config)
-    if training.teachers:
-        annotation = _taught(training, encoded, annotation)
     dev = DevSet(training.dev, training.vocabulary, config, device=training.device, ranks=ranks)
     per_epoch = len(shuffled_batches(encoded.lengths, tokens=config.batch_tokens, seed=0))
     optimisation = Optimisation(scorer, config, epoch_steps=per_epoch)
     run = Run(folder, training, optimisation, writing_share=writing_share)
     run.start(resume=resume)
+    if training.teachers and run.epoch < config.epochs and not run.stopped:
+        annotation = _taught(training, encoded, annotation)
     started = time.perf_counter() - run.seconds
     limit = float("inf") if training.max_minutes is None else 60 * training.max_minutes
     cut = False  # whether the time was up in the middle of an epoch

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from torch import Tensor
 
 from treecrf.parser import folder as checkpoint
+from treecrf.parser.bundled import model_folder
 from treecrf.parser.errors import ParserError
 from treecrf.parser.folder_writer import clean_up, replacing, writing_to
 from treecrf.parser.training.data import fingerprint
@@ -59,6 +60,7 @@ class Run:
         self.optimisation = optimisation
         self.data = fingerprint(training.prepared.sentences)
         self.dev = fingerprint(training.dev)
+        self.teachers = [checkpoint.model_digest(model_folder(name)) for name in training.teachers]
         self.epochs: list[Epoch] = []
         self.seconds = 0.0
         self._best: dict[str, Tensor] | None = None  # not on disk yet
@@ -118,6 +120,11 @@ class Run:
             )
         tensors, state = saved
         try:
+            if state.get("teachers", []) != self.teachers:  # older checkpoints have none
+                raise ParserError(
+                    f"{self.folder}: training began with other teachers, or with none; give the "
+                    "same --teacher options in the same order, or another --out"
+                )
             for name, kept, given in (
                 ("training", state["data"], self.data),
                 ("dev", state["dev"], self.dev),
@@ -216,6 +223,7 @@ class Run:
         state: dict[str, Any] = {
             "data": self.data,
             "dev": self.dev,
+            "teachers": self.teachers,
             "steps": self.optimisation.steps,
             "epochs": [asdict(epoch) for epoch in self.epochs],
         }

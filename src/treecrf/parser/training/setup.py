@@ -24,6 +24,7 @@ from treecrf.parser.network.vectors import read_vectors
 from treecrf.parser.presets import load_config
 from treecrf.parser.training.data import Prepared, prepare
 from treecrf.parser.training.loop import Training
+from treecrf.parser.training.teachers import check_teachers
 from treecrf.parser.training.warm_start import inherited_vocabulary, take_weights
 from treecrf.parser.vocab import Vocabulary, build_vocabulary
 from treecrf.segment.segmenter import Segmenter, has_segmenter
@@ -111,6 +112,7 @@ def set_up(
         return made(vocabulary, vectors, pretrained, config=config)
     known = () if init is None else checkpoint.load_settings(model_folder(init))[0].predict
     config = _with_columns(config, prepared, known)
+    check_teachers(teachers, config)
     make = partial(made, config=config)
     found = build_vocabulary(prepared.sentences, config)
     if init is not None:

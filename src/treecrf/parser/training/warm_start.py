@@ -18,6 +18,7 @@ from treecrf.treebank.pseudoprojective import is_lifted, restore, with_escapes
 
 __all__ = ["inheritance_note", "inherited_relations", "inherited_vocabulary", "take_weights"]
 
+_TEMPERATURES = ("temperature", "relation_temperature", "upos_temperature")
 _RELATIONS = "label_scores.weight"
 _ROLES = ("roles.linear.weight", "roles.linear.bias")
 _LEMMA_TAGS = "lemma_tags."  # weights with a row for each lemma rule and a column for each tag
@@ -39,14 +40,14 @@ def inheritance_note(old: Config, new: Config, *, segmenter: bool | None) -> str
     """
     kept = ["its segmenter"] if segmenter else []
     dropped = ["its segmenter"] if segmenter is False else []
-    for name in ("temperature", "precision"):
+    for name in (*_TEMPERATURES, "precision"):
         value, usual = getattr(old, name), getattr(Config(), name)
         if value != usual:
             (kept if getattr(new, name) == value else dropped).append(f"{name} {value}")
     notes = [f"keeps {', '.join(kept)}"] if kept else []
     notes += [f"drops {', '.join(dropped)}"] if dropped else []
-    if old.temperature != 1 and new.temperature == old.temperature:
-        notes.append("the temperature was fitted to its weights, not to the new ones")
+    if any(1 != getattr(old, name) == getattr(new, name) for name in _TEMPERATURES):
+        notes.append("temperatures were fitted to its weights, not to the new ones")
     return "; ".join(notes)
 
 
