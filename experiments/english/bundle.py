@@ -26,6 +26,7 @@ from experiments.english.card import Card, Step, write_card
 from experiments.english.command import run_command
 from experiments.english.compact import Stored, save_compact
 from experiments.english.cut import write_description
+from experiments.english.irregular import irregular_lemmas
 from experiments.english.scores import gold_word_scores, raw_text_scores
 from experiments.errors import ExperimentError
 from experiments.files import write_json
@@ -164,6 +165,8 @@ def _copy(trained: Path, made: Path) -> None:
         raise ExperimentError(f"{trained}: this model reads with no transformer")
     named = {"transformer": Path(config.transformer).name, "language": "en"}
     config = config.changed(named)
+    # Of forms that the treebank has, its own lemmas stay.
+    vocabulary = vocabulary.changed(lemmas=irregular_lemmas() | vocabulary.lemmas)
     checkpoint.save_settings(made, config, vocabulary, vectors=None, pretrained=pretrained)
     checkpoint.save_weights(made, checkpoint.load_weights(trained))
     for name in SEGMENTER_FILES:

@@ -120,7 +120,8 @@ the segmenter, so it is not entirely unseen. With gold words, after each compres
         ]
     parts.append(
         "The calibration error in the table is the expected calibration error of head\n"
-        "probabilities, over 15 bins; of the model that is here:\n"
+        "probabilities, over 15 bins. Where temperatures were fitted on as many words as the dev\n"
+        "part has, it is the dev part that they were fitted on. Of the model that is here:\n"
     )
     errors = card.steps[-1].calibration_errors
     parts.append(

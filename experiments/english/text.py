@@ -9,11 +9,13 @@ once, with forms only. Packages that are already in the folder are not downloade
 """
 
 import argparse
+import gzip
 import random
 import re
 import subprocess
 import sys
 import tarfile
+import tempfile
 import tomllib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -69,24 +71,30 @@ def _archive(package: str, *, manager: str, folder: Path) -> Path:
             subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
         except (OSError, subprocess.CalledProcessError) as error:
             raise ExperimentError(f"cannot download {package}: {error}") from None
-    return max(folder.glob(patterns[manager]))
+    found = sorted(folder.glob(patterns[manager]))
+    if not found:
+        raise ExperimentError(f"{folder}: no archive of {package} is there after the download")
+    return found[-1]
 
 
 def _members(archive: Path, pattern: str) -> Iterator[bytes]:
     """Contents of the files in a package whose paths match."""
-    path = archive
-    if archive.suffix == ".deb":
-        path = archive.with_suffix(".tar")
-        with path.open("wb") as file:
-            subprocess.run(["dpkg-deb", "--fsys-tarfile", archive], stdout=file, check=True)
-    with tarfile.open(path) as files:
-        for member in files:
-            if member.isfile() and re.search(pattern, member.name):
-                content = files.extractfile(member)
-                assert content is not None
-                yield content.read()
-    if path != archive:
-        path.unlink()
+    with tempfile.TemporaryFile() as unpacked:
+        if archive.suffix == ".deb":
+            command = ["dpkg-deb", "--fsys-tarfile", archive]
+            try:
+                subprocess.run(command, stdout=unpacked, check=True)
+            except (OSError, subprocess.CalledProcessError) as error:
+                raise ExperimentError(f"{archive}: cannot be unpacked: {error}") from None
+        else:
+            unpacked.write(gzip.decompress(archive.read_bytes()))
+        unpacked.seek(0)
+        with tarfile.open(fileobj=unpacked) as files:
+            for member in files:
+                if member.isfile() and re.search(pattern, member.name):
+                    content = files.extractfile(member)
+                    assert content is not None
+                    yield content.read()
 
 
 def _paragraphs(source: Source, *, folder: Path) -> Iterator[str]:

@@ -131,7 +131,7 @@ def test_an_ensemble_has_the_mean_scores_and_is_saved_in_half_precision(tmp_path
 
 
 def test_an_ensemble_is_of_one_kind(segmenter: Segmenter) -> None:
-    with pytest.raises(SegmentError, match="networks of one size and one alphabet"):
+    with pytest.raises(SegmentError, match="networks of one size, alphabet and window"):
         Segmenter.ensemble([untrained(), segmenter])
 
 

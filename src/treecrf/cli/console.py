@@ -215,6 +215,9 @@ def print_training(
     names = [name.upper() for name in training.config.predict]
     missing = [f"no {name.upper()} in the training data" for name in prepared.missing]
     say(f"also   {', '.join(names) or 'no other column'}{''.join(f'; {item}' for item in missing)}")
+    if training.teachers:
+        share = f"share {training.config.teacher_weight:g} where there is annotation"
+        say(f"teach  {', '.join(training.teachers)}; {share}")
     if training.vectors is not None:
         known, forms = training.forms_with_vectors()
         say(f"vectors of {known:,} of the {counted(forms, 'form')} in the training data")

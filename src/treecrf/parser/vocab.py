@@ -84,8 +84,8 @@ class Vocabulary:
         """This vocabulary with the words of a file of vectors."""
         return self.changed(vectors=list(words))
 
-    def changed(self, **lists: list[str]) -> "Vocabulary":
-        """This vocabulary with other lists."""
+    def changed(self, **lists: list[str] | dict[str, str]) -> "Vocabulary":
+        """This vocabulary with other lists, or other `lemmas`."""
         changed = Vocabulary(**self.to_dict() | lists)
         changed.pieces = self.pieces
         return changed

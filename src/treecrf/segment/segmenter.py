@@ -258,12 +258,16 @@ class Segmenter:
 
         These were trained on the same text with the same sizes, and different seeds.
         """
+        if not segmenters:
+            raise SegmentError("an ensemble has one segmenter at least")
         first = segmenters[0]
         networks = [network for segmenter in segmenters for network in segmenter.networks]
         shapes = [{k: v.shape for k, v in n.state_dict().items()} for n in networks]
         alphabets = [segmenter.alphabet.characters for segmenter in segmenters]
-        if any(each != shapes[0] for each in shapes) or any(a != alphabets[0] for a in alphabets):
-            raise SegmentError("an ensemble has networks of one size and one alphabet")
+        windows = [(segmenter.config.window, segmenter.config.context) for segmenter in segmenters]
+        same = (shapes.count(shapes[0]), alphabets.count(alphabets[0]), windows.count(windows[0]))
+        if same != (len(shapes), len(alphabets), len(windows)):
+            raise SegmentError("an ensemble has networks of one size, alphabet and window")
         return cls(
             first.config,
             NetworkEnsemble(networks),

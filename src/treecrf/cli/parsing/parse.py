@@ -67,7 +67,7 @@ def parse(
         bool,
         typer.Option(
             "--probs",
-            help="Write the probability of each head into MISC, and the log-probability of the "
+            help="Write probabilities of heads, relations and tags into MISC, and that of the "
             "tree into a comment. The other formats always have both.",
         ),
     ] = False,

@@ -180,6 +180,8 @@ class TreeNamer:
             for lemma in weights:
                 factor = _WORD_FACTOR if lemma.lower() in self._words else 1
                 weights[lemma] *= factor * (2 * counts.get(letter_case(lemma), 0) + 1)
+                if 2 * len(lemma) < len(form):  # all that is left of a short word: "s" of "sang"
+                    weights[lemma] //= _WORD_FACTOR**2
         return max(weights, key=weights.__getitem__, default=form)
 
     @cached_property
@@ -195,8 +197,8 @@ class TreeNamer:
     def _words(self) -> set[str]:
         """Words that may be lemmas: those of training data, and whole words among the pieces."""
         words = set(map(str.lower, self.lemmas.values()))
-        if isinstance(self._pieces, WordPieces):
-            words.update(self._pieces.vocabulary)
+        if isinstance(self._pieces, WordPieces):  # those of one or two letters are parts of words
+            words.update(piece for piece in self._pieces.vocabulary if len(piece) > 2)
         return words
 
     def _by_name(self, probs: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:

@@ -1,5 +1,6 @@
 """Text in another language than the model's: a warning, from the words that the text lacks."""
 
+import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from types import MappingProxyType
@@ -45,7 +46,10 @@ def warn_of_language(language: str) -> None:
     """Warn that a text is not in this language."""
     name = _NAMES.get(language, language)
     problem = f"this text does not look like {name}, which the model is for"
-    warnings.warn(f"{problem}; its output may mean nothing", LanguageWarning, stacklevel=2)
+    frame, level = sys._getframe(), 1
+    while frame.f_back and frame.f_globals.get("__name__", "").startswith("treecrf."):
+        frame, level = frame.f_back, level + 1  # to the line that called the library
+    warnings.warn(f"{problem}; its output may mean nothing", LanguageWarning, stacklevel=level)
 
 
 def is_foreign(sentences: Iterable[Sentence], language: str) -> bool:

@@ -21,12 +21,20 @@ class Prepared:
     sentences: list[Sentence] = field(default_factory=list)
     partial: int = 0  # sentences in which some words have no head
     unannotated: int = 0  # sentences without any head, learnt from teachers alone
+    headless: int = 0  # such sentences where there is no teacher, left out
     lifted: int = 0  # sentences with lifted arcs
     left_out: list[Sentence] = field(default_factory=list)  # no projective tree has their heads
     missing: list[str] = field(default_factory=list)  # columns to predict that the data lacks
 
     def warnings(self) -> list[str]:
         """Warnings for the user, a line each."""
+        found = []
+        if self.headless:
+            what = "sentence has" if self.headless == 1 else "sentences have"
+            found.append(f"left out: {self.headless:,} {what} no head; --teacher learns from those")
+        return found + self._crossing()
+
+    def _crossing(self) -> list[str]:
         if not self.left_out:
             return []
         count = len(self.left_out)
@@ -53,6 +61,8 @@ def prepare(sentences: Iterable[Sentence], config: Config, *, taught: bool = Fal
         if not any(head >= 0 for head in heads[1:]):
             if taught and len(sentence):
                 unannotated.append(sentence)
+            else:
+                prepared.headless += 1
             continue
         _check_tree(sentence, heads, config)
         partial = -1 in heads
