@@ -153,6 +153,8 @@ def test_sentences_without_any_head_are_skipped(loss: str) -> None:
     assert prepared.sentences == [PLAIN]
     assert prepared.left_out == []
     assert prepared.warnings() == []
+    assert prepared.headless == 3
+    assert prepare([BLANK, PLAIN], config_of(loss), taught=True).sentences == [PLAIN, BLANK]
     with pytest.raises(ParserError, match="there is no sentence to train on"):
         prepare([BLANK], config_of(loss))
 

@@ -204,6 +204,7 @@ def print_training(
         "partial": prepared.partial,
         "with lifted arcs": prepared.lifted,
         "learnt from teachers alone": prepared.unannotated,
+        "more without a head, which a --teacher could annotate": prepared.headless,
     }
     notes = [f"{number:,} {what}" for what, number in special.items() if number]
     extra = f" ({', '.join(notes)})" if notes else ""

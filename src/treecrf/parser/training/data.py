@@ -28,13 +28,6 @@ class Prepared:
 
     def warnings(self) -> list[str]:
         """Warnings for the user, a line each."""
-        found = []
-        if self.headless:
-            what = "sentence has" if self.headless == 1 else "sentences have"
-            found.append(f"left out: {self.headless:,} {what} no head; --teacher learns from those")
-        return found + self._crossing()
-
-    def _crossing(self) -> list[str]:
         if not self.left_out:
             return []
         count = len(self.left_out)
