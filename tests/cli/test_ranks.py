@@ -109,8 +109,8 @@ def test_two_processes_learn_what_one_learns(data: list[str], tmp_path: Path) ->
     treecrf("train", *data, "--config", "tiny", "--device", "cpu", "--out", one, *options)
     alone, together = log_of(one), log_of(two)
     assert [line["steps"] for line in alone] == [line["steps"] for line in together]
-    # Later on the last digits of sums in another order make a difference.
-    assert together[0]["loss"] == pytest.approx(alone[0]["loss"], rel=1e-3)
+    # Sums in another order have other last digits, which grow from step to step.
+    assert together[0]["loss"] == pytest.approx(alone[0]["loss"], rel=5e-3)
     assert together[-1]["best_las"] == pytest.approx(alone[-1]["best_las"], abs=1)
     assert together[-1]["best_las"] > 93
     dev = data[-1]

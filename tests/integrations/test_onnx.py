@@ -11,9 +11,10 @@ import torch
 import treecrf
 from tests.cli.running import misuse, problem
 from tests.cli.running import treecrf as run
+from tests.parser.encoders import config_for
 from tests.parser.folders import VECTORS, WITH_VECTORS, parser_of
 from tests.parser.models import LOSSES, batch_of, random_scorer, sentences_of, with_loss
-from tests.parser.test_transformer import bert, config_for, roberta, trained  # noqa: F401
+from tests.parser.test_transformer import trained
 from tests.parser.test_transformer import treebank as small_treebank  # noqa: F401
 from treecrf.demo import generate_treebank
 from treecrf.integrations.onnx.export import TOLERANCE, export_onnx, largest_difference
@@ -71,7 +72,7 @@ def test_a_wrong_score_is_a_difference() -> None:
 def test_scores_of_a_bert_are_those_of_torch(
     layers: int,
     mixed: int,
-    bert: Path,  # noqa: F811
+    bert: Path,
     small_treebank: Path,  # noqa: F811
     tmp_path: Path,
 ) -> None:
@@ -103,7 +104,7 @@ def test_scores_of_a_bert_are_those_of_torch(
 
 
 def test_other_encoders_are_refused(
-    roberta: Path,  # noqa: F811
+    roberta: Path,
     small_treebank: Path,  # noqa: F811
     tmp_path: Path,
 ) -> None:
