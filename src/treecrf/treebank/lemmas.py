@@ -8,6 +8,7 @@ rule of its own, `=be`.
 
 import re
 from collections.abc import Callable
+from difflib import SequenceMatcher
 
 __all__ = ["IDENTITY", "apply_rule", "find_rule", "letter_case"]
 
@@ -67,12 +68,4 @@ def _longest_common(left: str, right: str) -> tuple[int, int, int]:
     """Starts of the longest common part in both, and its size; the first of several."""
     if len(left) > _LONGEST or len(right) > _LONGEST:
         return (0, 0, len(left)) if left == right else (0, 0, 0)
-    best = (0, 0, 0)
-    sizes = [0] * (len(right) + 1)
-    for i, character in enumerate(left):
-        previous = 0
-        for j, other in enumerate(right):
-            previous, sizes[j + 1] = sizes[j + 1], previous + 1 if character == other else 0
-            if sizes[j + 1] > best[2]:
-                best = i + 1 - sizes[j + 1], j + 1 - sizes[j + 1], sizes[j + 1]
-    return best
+    return SequenceMatcher(None, left, right, autojunk=False).find_longest_match()

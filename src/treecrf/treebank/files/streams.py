@@ -68,22 +68,22 @@ def _unpacked(file: IO[bytes] | IO[str]) -> IO[bytes] | IO[str]:
     return cast(IO[bytes], gzip.open(binary)) if start == _GZIP_MAGIC else binary
 
 
-def rejoined(start: bytes, file: IO[bytes]) -> IO[bytes]:
+def rejoined(start: bytes, file: IO[bytes] | IO[str]) -> IO[bytes]:
     """A stream with the bytes that were taken from it in front again."""
     return io.BufferedReader(_Rejoined(start, file))
 
 
 class _Rejoined(io.RawIOBase):
-    def __init__(self, start: bytes, file: IO[bytes]) -> None:
+    def __init__(self, start: bytes, file: IO[bytes] | IO[str]) -> None:
         self.start = start
-        self.read_on: Callable[[int], bytes] = getattr(file, "read1", file.read)
+        self.read_on: Callable[[int], bytes | str] = getattr(file, "read1", file.read)
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
-        data = self.start[: len(buffer)] or self.read_on(len(buffer))
-        self.start = self.start[len(buffer) :]
+        ready = self.start or _encoded(self.read_on(len(buffer)))
+        data, self.start = ready[: len(buffer)], ready[len(buffer) :]
         buffer[: len(data)] = data
         return len(data)
 

@@ -1,12 +1,10 @@
 """Pretokenised text: a sentence a line, white space between tokens; told from CoNLL-U by itself."""
 
 import codecs
-import io
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain
 from typing import IO, Literal, TypeAlias
 
 from treecrf.treebank.errors import TreebankError
@@ -52,9 +50,13 @@ def _split_lines(chunks: Iterator[bytes], name: str) -> Iterator[Sentence]:
 
 
 def read_sentences(source: File, *, multiroot: bool = True) -> Iterator[Sentence]:
-    """The sentences of a file, read as `read_conllu` or `read_tokens` does: see `find_input`."""
+    """The sentences of a file, read as `read_conllu` or `read_tokens` does.
+
+    The first line that is neither empty nor a comment tells which it is.
+    """
     with streams.open_source(source) as (file, name):
-        kind, chunks = find_input(streams.read_chunks(file), name)
+        kind, start, _ = _start_of(file, name)
+        chunks = streams.read_chunks(streams.rejoined(start, file))
         yield from parse_input(chunks, name, kind=kind, multiroot=multiroot)
 
 
@@ -107,26 +109,36 @@ def text_pieces(file: IO[bytes] | IO[str], name: str) -> Iterator[str]:
         raise TreebankError(problem, source=name) from None
 
 
-def look_at(file: IO[bytes], name: str) -> tuple[Input, IO[bytes]]:
+def look_at(file: IO[bytes] | IO[str], name: str) -> tuple[Input, IO[bytes]]:
     """The kind of an open file, by how it starts, and the file from its start.
 
     A pipe is waited for until a line decides; CoNLL-U that begins with no row of it is an error.
     """
-    start = _start_of(file, name)
-    kind, _ = find_input(streams.read_chunks(io.BytesIO(start)), name)
-    if kind == "conllu":
-        _check_first_row(start[: start.rfind(b"\n") + 1], name)  # the last line may go on
+    kind, start, line = _start_of(file, name)
+    if kind == "conllu" and _decides(line) and line.endswith(b"\n"):  # else the line may go on
+        _check_row(line.rstrip(b"\r\n"), name, start.count(b"\n"))
     return kind, streams.rejoined(start, file)
 
 
-def _start_of(file: IO[bytes], name: str) -> bytes:
-    """The lines up to the one that decides what a file is, or all that is looked at."""
-    start = bytearray()
-    while line := streams.read_piece(partial(file.readline, _LOOK_AT - len(start)), name):
-        start += line
-        if _decides(line.removeprefix(codecs.BOM_UTF8)):
+def _start_of(file: IO[bytes] | IO[str], name: str) -> tuple[Input, bytes, bytes]:
+    """The kind of a file, its first lines, and the last of these, which decides it.
+
+    A file called .conllu is CoNLL-U, also where its tabs were lost. Otherwise the first line that
+    is neither empty nor a comment decides: in CoNLL-U it has ten columns, or an id in the first of
+    them, and then what else is wrong with it is named. Where the first 64 KiB have no such line, a
+    tab in them makes it CoNLL-U.
+    """
+    start, line = b"", b""
+    while not _decides(line) and len(start) < _LOOK_AT:
+        read = partial(file.readline, _LOOK_AT - len(start))
+        line = streams.read_piece(read, name, line=1, before=[start])
+        if not line:
             break
-    return bytes(start)
+        start += line
+        line = line.removeprefix(codecs.BOM_UTF8)
+    is_row = line.count(b"\t") == 9 or _ID.match(line) if _decides(line) else b"\t" in start
+    is_conllu = is_row or name.endswith((".conllu", ".conllu.gz"))
+    return "conllu" if is_conllu else "tokens", start, line
 
 
 def _decides(line: bytes) -> bool:
@@ -134,41 +146,12 @@ def _decides(line: bytes) -> bool:
     return bool(line.strip()) and not line.startswith(b"#")
 
 
-def _check_first_row(start: bytes, name: str) -> None:
-    for number, line in streams.read_lines(streams.read_chunks(io.BytesIO(start)), name):
-        if _decides(line):
-            if line.count(b"\t") >= 9 and _ID.match(line):
-                return
-            try:
-                parse_sentence(streams.decode(line, name, number), name, number, 0, multiroot=True)
-            except TreebankError as error:
-                advice = "if this is plain text, say so with `treecrf parse --input text`"
-                problem = f"{error.problem}; {advice}"
-                raise TreebankError(problem, source=name, line=number) from None
-            return
-
-
-def find_input(chunks: Iterator[bytes], name: str) -> tuple[Input, Iterator[bytes]]:
-    """The kind of a file that comes in pieces, and all its pieces.
-
-    A file called .conllu is CoNLL-U, also where its tabs were lost. Otherwise the first line that
-    is neither empty nor a comment decides: in CoNLL-U it has ten columns, or an id in the first of
-    them, and then what else is wrong with it is named. Where the first 64 KiB have no such line, a
-    tab in them makes it CoNLL-U.
-    """
-    if name.endswith((".conllu", ".conllu.gz")):
-        return "conllu", chunks
-    taken: list[bytes] = []
-    left = _LOOK_AT
-    while left > 0 and (chunk := streams.next_chunk(chunks, name, line=1, before=taken)):
-        taken.append(chunk)
-        lines = chunk[:left].split(b"\n")
-        if len(chunk) > left:
-            lines.pop()  # which may go on
-        left -= len(chunk)
-        for line in lines:
-            if _decides(line):
-                is_row = line.count(b"\t") == 9 or _ID.match(line)
-                return "conllu" if is_row else "tokens", chain(taken, chunks)
-    has_tab = b"\t" in b"".join(taken)[:_LOOK_AT]
-    return "conllu" if has_tab else "tokens", chain(taken, chunks)
+def _check_row(line: bytes, name: str, number: int) -> None:
+    """Raise an error if the first row of a file is none of CoNLL-U."""
+    if line.count(b"\t") >= 9 and _ID.match(line):
+        return
+    try:
+        parse_sentence(streams.decode(line, name, number), name, number, 0, multiroot=True)
+    except TreebankError as error:
+        advice = "if this is plain text, say so with `treecrf parse --input text`"
+        raise TreebankError(f"{error.problem}; {advice}", source=name, line=number) from None
