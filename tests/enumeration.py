@@ -49,9 +49,12 @@ def adjacent_sibling(heads: Tree, dependent: int) -> int:
 
 
 def tree_score(
-    heads: Tree, arc_scores: torch.Tensor, sibling_scores: torch.Tensor | None = None
+    heads: Tree,
+    arc_scores: torch.Tensor,
+    sibling_scores: torch.Tensor | None = None,
+    grandparent_scores: torch.Tensor | None = None,
 ) -> torch.Tensor:
-    """Score of one tree, by `[dependent, head]` and `[dependent, head, sibling]`."""
+    """Score of one tree, by `[dependent, head]` and `[dependent, head, sibling or grandparent]`."""
     score = arc_scores.new_zeros(())
     for dependent in range(1, len(heads)):
         head = heads[dependent]
@@ -60,4 +63,6 @@ def tree_score(
             sibling = adjacent_sibling(heads, dependent)
             if sibling:
                 score = score + sibling_scores[dependent, head, sibling]
+        if grandparent_scores is not None and head:
+            score = score + grandparent_scores[dependent, head, heads[head]]
     return score

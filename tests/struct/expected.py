@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from tests.enumeration import adjacent_sibling, all_trees
-from tests.struct.problems import NEGATIVE_INFINITY, Problem
+from tests.struct.problems import HIGHER, NEGATIVE_INFINITY, Problem
 
 
 @cache
@@ -27,6 +27,7 @@ class Trees:
         self.words = int(problem.lengths[sentence])
         self.tokens = problem.arc_scores.shape[1]
         self._parts = [part[sentence].cpu().double() for part in problem.scores]
+        self._kinds = HIGHER.get(problem.family, [])
         self._allowed = problem.usable_arcs[sentence]
         projective = problem.family != "nonprojective"
         self.listed, siblings = _listed(self.words, projective, problem.multiroot)
@@ -37,11 +38,13 @@ class Trees:
     def scores_of(self, heads: Tensor, siblings: Tensor) -> Tensor:
         """Scores of trees, -inf for one that is not allowed."""
         dependent = torch.arange(1, self.words + 1)
+        grandparents = heads.gather(1, heads)[:, 1:]
         heads, siblings = heads[:, 1:], siblings[:, 1:]
         scores = self._parts[0][dependent, heads].sum(1)
-        if len(self._parts) == 2:
-            chosen = self._parts[1][dependent, heads, siblings]
-            scores = scores + torch.where(siblings > 0, chosen, 0).sum(1)
+        for kind, part in zip(self._kinds, self._parts[1:], strict=True):
+            others = siblings if kind == "sibling" else grandparents
+            counted = siblings > 0 if kind == "sibling" else heads > 0
+            scores = scores + torch.where(counted, part[dependent, heads, others], 0).sum(1)
         allowed = self._allowed[dependent, heads].all(1)
         return torch.where(allowed, scores, NEGATIVE_INFINITY)
 
@@ -69,6 +72,15 @@ class Trees:
         head, sibling = self.heads[tree, dependent], self.siblings[tree, dependent]
         uses[tree, dependent, head, sibling] = 1
         return torch.einsum("t,tmhs->mhs", self.log_probs.exp(), uses)
+
+    @cached_property
+    def grandparent_marginals(self) -> Tensor:
+        """`[dependent, head, grandparent]`"""
+        uses = torch.zeros(len(self.heads), *[self.tokens] * 3, dtype=torch.float64)
+        tree, dependent = self.heads.nonzero(as_tuple=True)
+        head = self.heads[tree, dependent]
+        uses[tree, dependent, head, self.heads[tree, head]] = 1
+        return torch.einsum("t,tmhg->mhg", self.log_probs.exp(), uses)
 
     @cached_property
     def gains(self) -> Tensor:
@@ -132,6 +144,11 @@ class Expected:
     def sibling_marginals(self) -> Tensor:
         shape = [self._tokens] * 3
         return self._stack([trees.sibling_marginals for trees in self.sentences], *shape)
+
+    @property
+    def grandparent_marginals(self) -> Tensor:
+        shape = [self._tokens] * 3
+        return self._stack([trees.grandparent_marginals for trees in self.sentences], *shape)
 
     @property
     def max(self) -> Tensor:

@@ -7,16 +7,41 @@ import torch
 from hypothesis import strategies as st
 from torch import Tensor
 
-from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
+from treecrf.struct import (
+    GrandparentTreeCRF,
+    GrandSiblingTreeCRF,
+    NonProjectiveTreeCRF,
+    ProjectiveTreeCRF,
+    SiblingTreeCRF,
+)
 
-FAMILIES = ["first_order", "second_order", "nonprojective"]
+FAMILIES = ["first_order", "second_order", "grandparent", "grandsibling", "nonprojective"]
+HIGHER = {
+    "second_order": ["sibling"],
+    "grandparent": ["grandparent"],
+    "grandsibling": ["sibling", "grandparent"],
+}
+"""What a family scores beside arcs, in the order of its arguments."""
 BACKENDS = ["torch", "numba", "triton"]
 QUICK_BACKENDS = ["torch", "numba", pytest.param("triton", marks=pytest.mark.slow)]
 """All of them; Triton, whose interpreter takes its time, where `make test-all` is asked for."""
 NEGATIVE_INFINITY = float("-inf")
 LONGEST = 6  # words of the longest sentence whose trees are few enough to list
 
-Distribution = ProjectiveTreeCRF | SiblingTreeCRF | NonProjectiveTreeCRF
+KINDS = {
+    "first_order": ProjectiveTreeCRF,
+    "second_order": SiblingTreeCRF,
+    "grandparent": GrandparentTreeCRF,
+    "grandsibling": GrandSiblingTreeCRF,
+    "nonprojective": NonProjectiveTreeCRF,
+}
+Distribution = (
+    ProjectiveTreeCRF
+    | SiblingTreeCRF
+    | GrandparentTreeCRF
+    | GrandSiblingTreeCRF
+    | NonProjectiveTreeCRF
+)
 
 
 def device_of(backend: str) -> str:
@@ -34,29 +59,26 @@ class Problem:
     lengths: Tensor  # [batch]
     multiroot: bool
     allowed: Tensor | None  # [batch, dependent, head]
+    grandparent_scores: Tensor | None = None  # [batch, dependent, head, grandparent]
 
     def distribution(self, *, validate: bool = True) -> Distribution:
-        if self.family == "second_order":
-            return SiblingTreeCRF(
-                self.arc_scores,
-                self.sibling_scores,
-                self.lengths,
-                self.multiroot,
-                self.allowed,
-                validate=validate,
-            )
-        kind = ProjectiveTreeCRF if self.family == "first_order" else NonProjectiveTreeCRF
-        return kind(self.arc_scores, self.lengths, self.multiroot, self.allowed, validate=validate)
+        others = self.lengths, self.multiroot, self.allowed
+        return KINDS[self.family](*self.scores, *others, validate=validate)
 
     @property
     def scores(self) -> tuple[Tensor, ...]:
         """The score tensors of the family."""
-        parts = (self.arc_scores, self.sibling_scores)
+        parts = (self.arc_scores, self.sibling_scores, self.grandparent_scores)
         return tuple(part for part in parts if part is not None)
 
+    @property
+    def named_scores(self) -> dict[str, Tensor]:
+        """The score tensors by the names of the arguments of `tree_score`."""
+        names = ["arc", *HIGHER.get(self.family, [])]
+        return {f"{name}_scores": part for name, part in zip(names, self.scores, strict=True)}
+
     def with_scores(self, *scores: Tensor) -> "Problem":
-        siblings = scores[1] if len(scores) > 1 else None
-        return replace(self, arc_scores=scores[0], sibling_scores=siblings)
+        return replace(self, **dict(zip(self.named_scores, scores, strict=True)))
 
     def with_gradients(self) -> "Problem":
         """The same scores as leaves that want a gradient."""
@@ -92,9 +114,20 @@ class Problem:
         return between & arcs[:, :, :, None] & arcs.mT[:, None]
 
     @property
+    def usable_grandparents(self) -> Tensor:
+        """The cells `[batch, dependent, head, grandparent]` in order whose arcs are usable."""
+        arcs = self.usable_arcs
+        token = torch.arange(arcs.shape[1])
+        dependent, head, grandparent = torch.meshgrid(token, token, token, indexing="ij")
+        outside = (grandparent - head) * (grandparent - dependent) > 0
+        return outside & arcs[:, :, :, None] & arcs[:, None]
+
+    @property
     def unusable(self) -> tuple[Tensor, ...]:
         """For each score tensor, the cells that no tree uses."""
-        return (~self.usable_arcs, ~self.usable_siblings)[: len(self.scores)]
+        usable = {"sibling": self.usable_siblings, "grandparent": self.usable_grandparents}
+        higher = (~usable[kind] for kind in HIGHER.get(self.family, []))
+        return (~self.usable_arcs, *higher)
 
     def with_junk(self, junk: float) -> "Problem":
         """The same distribution, with this number in every cell that no tree uses."""
@@ -132,14 +165,17 @@ def random_problem(
         return scores.masked_fill(lost, NEGATIVE_INFINITY)
 
     arc_scores = draw(batch, tokens, tokens)
-    siblings = draw(batch, tokens, tokens, tokens) if family == "second_order" else None
+    higher = {
+        f"{kind}_scores": draw(batch, tokens, tokens, tokens) for kind in HIGHER.get(family, [])
+    }
     allowed = None
     if forbidden > 0:
         allowed = torch.rand(batch, tokens, tokens, generator=generator) >= forbidden
     problem = Problem(
         family=family,
         arc_scores=arc_scores,
-        sibling_scores=siblings,
+        sibling_scores=higher.get("sibling_scores"),
+        grandparent_scores=higher.get("grandparent_scores"),
         lengths=torch.tensor(lengths, dtype=torch.int64),
         multiroot=multiroot,
         allowed=allowed,

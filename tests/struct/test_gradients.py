@@ -11,6 +11,7 @@ from tests.struct.expected import Expected
 from tests.struct.problems import (
     BACKENDS,
     FAMILIES,
+    HIGHER,
     QUICK_BACKENDS,
     Distribution,
     Problem,
@@ -27,6 +28,7 @@ QUESTIONS: dict[str, Question] = {
     "log_partition": lambda crf, other, heads: crf.log_partition,
     "marginals": lambda crf, other, heads: crf.marginals,
     "sibling_marginals": lambda crf, other, heads: crf.sibling_marginals,
+    "grandparent_marginals": lambda crf, other, heads: crf.grandparent_marginals,
     "max": lambda crf, other, heads: crf.max,
     "log_prob": lambda crf, other, heads: crf.log_prob(heads),
     "partial log_prob": lambda crf, other, heads: crf.log_prob(partial(heads)),
@@ -39,7 +41,8 @@ QUESTIONS: dict[str, Question] = {
 def questions_for(family: str, backend: str = "torch") -> list[str]:
     if backend == "triton":  # its interpreter is slow, and its kernels answer only these
         return ["log_partition", "marginals", "log_prob"]
-    return [name for name in QUESTIONS if family == "second_order" or name != "sibling_marginals"]
+    other = [kind for kind in ("sibling", "grandparent") if kind not in HIGHER.get(family, [])]
+    return [name for name in QUESTIONS if name not in {f"{kind}_marginals" for kind in other}]
 
 
 CASES = [
@@ -117,8 +120,7 @@ def test_gradient_of_log_partition_is_the_marginals(family: str, backend: str) -
         wanted.distribution().log_partition.sum().backward()
         crf = problem.distribution()
         expected = [crf.marginals]
-        if family == "second_order":
-            expected.append(crf.sibling_marginals)
+        expected += [getattr(crf, f"{kind}_marginals") for kind in HIGHER.get(family, [])]
     for part, marginals in zip(wanted.scores, expected, strict=True):
         torch.testing.assert_close(part.grad, marginals, rtol=0, atol=1e-12)
 
@@ -170,18 +172,25 @@ def test_gradcheck(family: str, backend: str) -> None:
         assert torch.autograd.gradgradcheck(log_partition, problem.scores, fast_mode=True)
 
 
-@pytest.mark.parametrize("wanted", [0, 1], ids=["arcs", "siblings"])
+@pytest.mark.parametrize("wanted", [0, 1], ids=["arcs", "others"])
+@pytest.mark.parametrize("family", ["second_order", "grandparent"])
 @pytest.mark.parametrize(
     ("name", "backend"),
-    [(name, backend) for backend in BACKENDS for name in questions_for("second_order", backend)],
+    [
+        (name, backend)
+        for backend in BACKENDS
+        for name in questions_for("first_order", backend)  # those of all families
+    ],
 )
-def test_only_some_scores_want_a_gradient(name: str, backend: str, wanted: int) -> None:
-    """The scores of arcs or of siblings may be constants."""
+def test_only_some_scores_want_a_gradient(
+    family: str, name: str, backend: str, wanted: int
+) -> None:
+    """The scores of arcs, or of siblings or grandparents, may be constants."""
     ask = QUESTIONS[name]
-    problem = batch_of("second_order").to(device_of(backend)).with_gradients()
+    problem = batch_of(family).to(device_of(backend)).with_gradients()
     problem.scores[1 - wanted].requires_grad_(False)
     leaves = (problem.scores[wanted],)
-    other = batch_of("second_order", seed=1).to(device_of(backend))
+    other = batch_of(family, seed=1).to(device_of(backend))
     with use_backend(backend):
         actual = gradients(ask(problem.distribution(), other.distribution(), HEADS), leaves)
     assert_equal(actual, gradients(ask(Expected(problem), Expected(other), HEADS), leaves))

@@ -8,6 +8,7 @@ from tests.enumeration import is_projective, is_tree
 from tests.struct.expected import Expected
 from tests.struct.problems import (
     FAMILIES,
+    HIGHER,
     LONGEST,
     NEGATIVE_INFINITY,
     QUICK_BACKENDS,
@@ -74,8 +75,7 @@ def test_extreme_scores(family: str, kind: str, multiroot: bool, backend: str) -
         assert (crf.entropy >= -1e-3).all()
         torch.testing.assert_close(crf.kl(crf), torch.zeros_like(crf.entropy))
         answers = [crf.log_partition, crf.marginals, crf.max, crf.entropy, *log_probs]
-        if family == "second_order":
-            answers.append(crf.sibling_marginals)
+        answers += [getattr(crf, f"{kind}_marginals") for kind in HIGHER.get(family, [])]
         for answer in answers:
             assert answer.isfinite().all()
             gradients = torch.autograd.grad(
@@ -89,6 +89,7 @@ def test_extreme_scores(family: str, kind: str, multiroot: bool, backend: str) -
     [
         ("first_order", 1e11, 1e-9),
         ("second_order", 1e11, 1e-9),
+        ("grandsibling", 1e11, 1e-9),
         ("nonprojective", 1e6, 1e-9),
         ("nonprojective", 1e10, 1e-5),
     ],
@@ -192,8 +193,8 @@ def test_float32_is_close_to_enumeration(family: str, multiroot: bool, backend: 
             (crf.max, expected.max),
             (crf.entropy, expected.entropy),
         ]
-        if family == "second_order":
-            pairs.append((crf.sibling_marginals, expected.sibling_marginals))
+        for name in (f"{kind}_marginals" for kind in HIGHER.get(family, [])):
+            pairs.append((getattr(crf, name), getattr(expected, name)))
     for actual, wanted in pairs:
         assert actual.dtype == torch.float32
         torch.testing.assert_close(actual.cpu().double(), wanted, rtol=0, atol=1e-4)

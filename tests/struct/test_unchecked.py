@@ -5,16 +5,23 @@ import torch
 
 from tests.struct.problems import BACKENDS, device_of
 from treecrf.ops import use_backend
-from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
+from treecrf.struct import (
+    GrandparentTreeCRF,
+    GrandSiblingTreeCRF,
+    NonProjectiveTreeCRF,
+    ProjectiveTreeCRF,
+    SiblingTreeCRF,
+)
 
-FAMILIES = [ProjectiveTreeCRF, SiblingTreeCRF, NonProjectiveTreeCRF]
+HIGHER = {SiblingTreeCRF: 1, GrandparentTreeCRF: 1, GrandSiblingTreeCRF: 2}
+FAMILIES = [ProjectiveTreeCRF, NonProjectiveTreeCRF, *HIGHER]
 NAN, INFINITY = float("nan"), float("inf")
 HEADS = torch.tensor([[0, 0, 1, 1, 1]]).expand(2, -1)
 
 
 def unchecked(family: type, arcs: torch.Tensor, lengths: list[int]):  # type: ignore[no-untyped-def]
-    siblings = [arcs.new_zeros(*arcs.shape, arcs.shape[-1])] if family is SiblingTreeCRF else []
-    return family(arcs, *siblings, torch.tensor(lengths), validate=False)
+    higher = [arcs.new_zeros(*arcs.shape, arcs.shape[-1])] * HIGHER.get(family, 0)
+    return family(arcs, *higher, torch.tensor(lengths), validate=False)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
@@ -45,16 +52,19 @@ def test_an_arc_that_is_no_number_shows(family: type, backend: str, wrong: float
 @pytest.mark.filterwarnings("ignore:invalid value enc:RuntimeWarning")
 @pytest.mark.parametrize("wrong", [NAN, INFINITY])
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_sibling_that_is_no_number_harms_its_sentence_alone(backend: str, wrong: float) -> None:
+@pytest.mark.parametrize("family", [SiblingTreeCRF, GrandparentTreeCRF])
+def test_a_part_that_is_no_number_harms_its_sentence_alone(
+    family: type, backend: str, wrong: float
+) -> None:
     """It may show or not: that would take a pass over all of them."""
     arcs = torch.zeros(2, 5, 5, device=device_of(backend))
-    siblings = arcs.new_zeros(2, 5, 5, 5)
+    parts = arcs.new_zeros(2, 5, 5, 5)
     lengths = torch.tensor([4, 4])
     with use_backend(backend):
-        expected = SiblingTreeCRF(arcs, siblings, lengths)
-        siblings = siblings.clone()
-        siblings[0, 3, 1, 2] = wrong
-        crf = SiblingTreeCRF(arcs, siblings, lengths, validate=False)
+        expected = family(arcs, parts, lengths)
+        parts = parts.clone()
+        parts[0, 3, 1, 2] = parts[0, 3, 2, 1] = wrong
+        crf = family(arcs, parts, lengths, validate=False)
         answers = [
             (crf.log_partition, expected.log_partition),
             (crf.log_prob(HEADS), expected.log_prob(HEADS)),

@@ -77,8 +77,8 @@ class _LogPartition(torch.autograd.Function):
     @staticmethod
     def forward(ctx, family, lengths, multiroot, *scores):  # type: ignore[no-untyped-def]
         kernels = implementation(family, scores[0])
-        wants_siblings = len(scores) == 2 and ctx.needs_input_grad[4]
-        compute = kernels.sibling_marginals if wants_siblings else kernels.marginals
+        wants_parts = any(ctx.needs_input_grad[4:])
+        compute = kernels.part_marginals if wants_parts else kernels.marginals
         value, *gradients = compute(scores, lengths, multiroot=multiroot)
         ctx.family, ctx.multiroot, ctx.count = family, multiroot, len(scores)
         ctx.save_for_backward(lengths, *scores, *gradients)

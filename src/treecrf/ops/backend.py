@@ -14,10 +14,10 @@ from typing import Literal
 import torch
 
 Backend = Literal["torch", "numba", "triton"]
-Family = Literal["projective", "nonprojective"]
+Family = Literal["projective", "grandparent", "nonprojective"]
 Operation = Family | Literal["masking"]
 Scores = tuple[torch.Tensor, ...]
-"""Scores of arcs and, in the second order, of siblings."""
+"""Scores of arcs, then of siblings; with grandparents those of arcs, grandparents, siblings."""
 
 _MODULES: dict[Backend, str] = {"torch": "reference", "numba": "cpu", "triton": "cuda"}
 

@@ -1,12 +1,13 @@
 """Validation of the arguments of distributions; errors name the sentence."""
 
+from collections.abc import Mapping
 from numbers import Integral
 
 import torch
 from torch import Tensor
 
 from treecrf.ops.masking.reference import usable_arcs
-from treecrf.ops.projective.siblings import usable_siblings
+from treecrf.struct.parts import Kind, usable_parts
 
 
 def check_tensor(name: str, value: object) -> None:
@@ -56,9 +57,12 @@ def check_generator(generator: object) -> None:
 
 
 def check_shapes(
-    arc_scores: Tensor, lengths: Tensor, *, sibling_scores: Tensor | None, allowed: Tensor | None
+    arc_scores: Tensor, lengths: Tensor, *, higher: Mapping[Kind, Tensor], allowed: Tensor | None
 ) -> None:
-    """Validate shapes, dtypes and devices, which needs no synchronisation."""
+    """Validate shapes, dtypes and devices, which needs no synchronisation.
+
+    `higher` are the scores of siblings and grandparents, where a distribution has them.
+    """
     if arc_scores.dim() != 3 or arc_scores.shape[1] != arc_scores.shape[2]:
         raise ValueError(
             "arc_scores must be [batch, dependent, head] with as many heads as dependents, "
@@ -67,17 +71,18 @@ def check_shapes(
     batch, tokens, _ = arc_scores.shape
     if tokens == 0:
         raise ValueError("arc_scores must have a row and a column for the root symbol, token 0")
-    for name, scores in (("arc_scores", arc_scores), ("sibling_scores", sibling_scores)):
-        if scores is not None and not scores.dtype.is_floating_point:
+    named = {f"{kind}_scores": scores for kind, scores in higher.items()}
+    for name, scores in {"arc_scores": arc_scores, **named}.items():
+        if not scores.dtype.is_floating_point:
             raise ValueError(f"{name} must be floating-point, not {scores.dtype}")
-    if sibling_scores is not None:
-        if sibling_scores.shape != (batch, tokens, tokens, tokens):
+    for kind, scores in higher.items():
+        if scores.shape != (batch, tokens, tokens, tokens):
             raise ValueError(
-                "sibling_scores must be [batch, dependent, head, sibling] = "
+                f"{kind}_scores must be [batch, dependent, head, {kind}] = "
                 f"[{batch}, {tokens}, {tokens}, {tokens}] to fit arc_scores, "
-                f"not {_shape(sibling_scores)}"
+                f"not {_shape(scores)}"
             )
-        _check_device("sibling_scores", sibling_scores, arc_scores)
+        _check_device(f"{kind}_scores", scores, arc_scores)
     # An empty list makes floats.
     if lengths.shape != (batch,) or not (lengths.dtype == torch.int64 or batch == 0):
         raise ValueError(
@@ -97,7 +102,7 @@ def check_values(
     arc_scores: Tensor,
     lengths: Tensor,
     *,
-    sibling_scores: Tensor | None,
+    higher: Mapping[Kind, Tensor],
     allowed: Tensor | None,
     best: Tensor,
     multiroot: bool,
@@ -111,8 +116,8 @@ def check_values(
     if batch == 0:
         return
     fine = (best < float("inf")).all()
-    if sibling_scores is not None:
-        fine = fine & (_largest(sibling_scores) < float("inf"))
+    for scores in higher.values():
+        fine = fine & (_largest(scores) < float("inf"))
     if bool(fine):
         return
     fits = (lengths >= 0) & (lengths < tokens)
@@ -127,9 +132,9 @@ def check_values(
         usable = usable & allowed
     arcs = torch.where(usable, arc_scores, float("-inf"))
     _reject_scores("arc_scores", arcs)
-    if sibling_scores is not None:
-        used = usable_siblings(arcs, multiroot=multiroot)
-        _reject_scores("sibling_scores", torch.where(used, sibling_scores, 0))
+    for kind, scores in higher.items():
+        used = usable_parts(kind, arcs, multiroot=multiroot)
+        _reject_scores(f"{kind}_scores", torch.where(used, scores, 0))
 
 
 def check_heads(

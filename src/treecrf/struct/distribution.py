@@ -5,8 +5,8 @@ head of each word scores 0; see `treecrf.ops.masking`. Differences of large numb
 entropy, are computed in double precision.
 """
 
-from collections.abc import Callable
-from types import ModuleType
+from collections.abc import Callable, Mapping
+from types import MappingProxyType, ModuleType
 from typing import ClassVar, Self, cast
 
 import torch
@@ -15,9 +15,9 @@ from torch import Tensor
 from treecrf.ops import autograd
 from treecrf.ops.backend import Family, Scores, backend_for, implementation
 from treecrf.ops.constants import MOST_TREES, NEGATIVE_INFINITY
-from treecrf.ops.projective.siblings import usable_siblings
 from treecrf.ops.reference.backpropagation import plain
 from treecrf.struct import arguments
+from treecrf.struct.parts import Kind, part_scores, usable_parts
 
 
 class NoTreeError(ValueError):
@@ -28,7 +28,8 @@ class TreeDistribution:
     """Distribution over the trees of each sentence of a batch; see the subclasses."""
 
     _family: ClassVar[Family]
-    _siblings: Tensor | None = None
+    _higher: Mapping[Kind, Tensor] = MappingProxyType({})
+    """Scores of the parts beyond arcs, in the order in which the kernels take them."""
 
     def __init__(
         self,
@@ -44,7 +45,7 @@ class TreeDistribution:
             arguments.check_tensor("allowed", allowed)
         arguments.check_multiroot(multiroot)
         lengths = arguments.whole_numbers("lengths", lengths)
-        arguments.check_shapes(arc_scores, lengths, sibling_scores=self._siblings, allowed=allowed)
+        arguments.check_shapes(arc_scores, lengths, higher=self._higher, allowed=allowed)
         self.lengths = plain(lengths.to(arc_scores.device, torch.int64).contiguous())
         self.multiroot = multiroot
         self._validate = validate
@@ -55,7 +56,7 @@ class TreeDistribution:
             arguments.check_values(
                 arc_scores,
                 self.lengths,
-                sibling_scores=self._siblings,
+                higher=self._higher,
                 allowed=allowed,
                 best=best,
                 multiroot=multiroot,
@@ -64,8 +65,10 @@ class TreeDistribution:
             self.lengths = self.lengths.clamp(0, arc_scores.shape[1] - 1)
         # [batch]; infinite on overflow, NaN where scores or lengths are wrong.
         self._shift = best.sum(1)
-        if self._siblings is not None:
-            self._siblings = plain(self._siblings.to(self._arcs.dtype).contiguous())
+        self._higher = {
+            kind: plain(scores.to(self._arcs.dtype).contiguous())
+            for kind, scores in self._higher.items()
+        }
 
     @property
     def log_partition(self) -> Tensor:
@@ -151,7 +154,7 @@ class TreeDistribution:
         some.lengths, some._shift, some._arcs = (
             part[rows] for part in (self.lengths, self._shift, self._arcs)
         )
-        some._siblings = None if self._siblings is None else self._siblings[rows]
+        some._higher = {kind: scores[rows] for kind, scores in self._higher.items()}
         some._cache = {name: value[rows] for name, value in self._cache.items()}
         return some
 
@@ -163,15 +166,16 @@ class TreeDistribution:
     @property
     def _parts(self) -> Scores:
         """The score tensors in the order in which the kernels take them."""
-        return (self._arcs,) if self._siblings is None else (self._arcs, self._siblings)
+        return (self._arcs, *self._higher.values())
 
     @property
     def _masked_parts(self) -> Scores:
         """The score tensors with -inf in every cell that no tree uses."""
-        if self._siblings is None:
-            return (self._arcs,)
-        used = usable_siblings(self._arcs, multiroot=self.multiroot)
-        return self._arcs, torch.where(used, self._siblings, NEGATIVE_INFINITY)
+        masked = [self._arcs]
+        for kind, scores in self._higher.items():
+            used = usable_parts(kind, self._arcs, multiroot=self.multiroot)
+            masked.append(torch.where(used, scores, NEGATIVE_INFINITY))
+        return tuple(masked)
 
     @property
     def _detached(self) -> Scores:
@@ -217,13 +221,13 @@ class TreeDistribution:
         return self._cross_entropy(self, tuple(marginals), log_partition).to(self._arcs.dtype)
 
     def _inside_outside(self, parts: Scores) -> Scores:
-        """log Z, and marginals of arcs and, of the second order, siblings; without a graph."""
+        """log Z, and marginals of arcs and of all other parts; without a graph."""
         kernels = implementation(self._family, parts[0])
-        compute = kernels.marginals if len(parts) == 1 else kernels.sibling_marginals
+        compute = kernels.marginals if len(parts) == 1 else kernels.part_marginals
         return cast(Scores, compute(parts, self.lengths, multiroot=self.multiroot))
 
     def _part_marginals(self, parts: Scores) -> Scores:
-        """Marginals of arcs and, if scored, of siblings; differentiable if the scores are."""
+        """Marginals of arcs and of all other parts; differentiable if the scores are."""
         if _differentiable(parts):
             return autograd.marginals(self._family, parts, self.lengths, multiroot=self.multiroot)
         return self._inside_outside(parts)[1:]
@@ -257,7 +261,19 @@ class TreeDistribution:
 
     def _best_by_gains(self, gains: Tensor) -> Tensor:
         """Heads `[batch, N]` of this family's tree with the largest sum of arc gains."""
-        return self._argmax((gains,))
+        higher = self._higher.values()
+        # Where no part is forbidden the first-order decoder, which is faster, will do.
+        if all(part.numel() == 0 or bool(part.amin() > NEGATIVE_INFINITY) for part in higher):
+            family: Family = "nonprojective" if self._family == "nonprojective" else "projective"
+            kernels = implementation(family, gains)
+            return cast(Tensor, kernels.argmax((gains,), self.lengths, multiroot=self.multiroot))
+        forbidden = (torch.where(part == NEGATIVE_INFINITY, part, 0.0) for part in higher)
+        return self._argmax((gains, *(part.to(gains.dtype) for part in forbidden)))
+
+    def _marginals_of(self, kind: Kind) -> Tensor:
+        """Marginals of the parts of a kind, `[batch, dependent, head, other]`."""
+        place = 1 + list(self._higher).index(kind)
+        return self._cached(kind, lambda: self._part_marginals(self._parts)[place])
 
     def _scores_of_found(self, heads: Tensor) -> Tensor:
         """Scores `[batch, k]` of trees `heads [batch, k, N]`; -inf for a row of -1."""
@@ -268,11 +284,12 @@ class TreeDistribution:
         if not _differentiable(self._parts) and backend_for(self._arcs.device) == "numba":
             from treecrf.ops.projective.scoring import score_trees
 
-            arcs, *siblings = (part.numpy() for part in self._detached)
+            higher = {kind: part.detach().numpy() for kind, part in self._higher.items()}
             scores = self._arcs.new_empty(heads.shape[:2])
             score_trees(
-                arcs,
-                siblings[0] if siblings else None,
+                self._arcs.detach().numpy(),
+                higher.get("sibling"),
+                higher.get("grandparent"),
                 self.lengths.numpy(),
                 self.multiroot,
                 heads.contiguous().numpy(),
@@ -289,7 +306,13 @@ class TreeDistribution:
         """Sums `[batch, k]` of the shifted scores of the parts of trees `heads [batch, k, N]`."""
         arcs = self._arcs.unsqueeze(1).expand(-1, heads.shape[1], -1, -1)
         chosen = arcs.gather(3, heads.unsqueeze(3)).squeeze(3)  # [batch, k, dependent]
-        return torch.where(self._is_word[:, None], chosen, 0).sum(2)
+        total = torch.where(self._is_word[:, None], chosen, 0).sum(2)
+        # Beside a forbidden arc are cells that no tree uses.
+        counted = self._is_word[:, None] & (total > NEGATIVE_INFINITY).unsqueeze(2)
+        for kind, scores in self._higher.items():
+            used = part_scores(kind, scores, heads, counted=counted, multiroot=self.multiroot)
+            total = total + used.sum(2)
+        return total
 
     @property
     def _is_word(self) -> Tensor:

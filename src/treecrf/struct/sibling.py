@@ -1,10 +1,7 @@
 """The second-order distribution over projective trees, with adjacent siblings."""
 
-import torch
 from torch import Tensor
 
-from treecrf.ops.constants import NEGATIVE_INFINITY
-from treecrf.ops.projective.siblings import adjacent_siblings
 from treecrf.struct import arguments
 from treecrf.struct.distribution import TreeDistribution
 
@@ -44,7 +41,6 @@ class SiblingTreeCRF(TreeDistribution):
     """
 
     _family = "projective"
-    _siblings: Tensor
 
     def __init__(
         self,
@@ -57,31 +53,10 @@ class SiblingTreeCRF(TreeDistribution):
         validate: bool = True,
     ) -> None:
         arguments.check_tensor("sibling_scores", sibling_scores)
-        self._siblings = sibling_scores
+        self._higher = {"sibling": sibling_scores}
         super().__init__(arc_scores, lengths, multiroot, allowed, validate=validate)
 
     @property
     def sibling_marginals(self) -> Tensor:
         """p(dependent and sibling are adjacent children), `[batch, dependent, head, sibling]`."""
-        return self._cached("sibling_marginals", lambda: self._part_marginals(self._parts)[1])
-
-    def _best_by_gains(self, gains: Tensor) -> Tensor:
-        # Where no pair of siblings is forbidden the first-order decoder, which is faster, will do.
-        if self._siblings.numel() == 0 or bool(self._siblings.amin() > NEGATIVE_INFINITY):
-            return self._argmax((gains,))
-        forbidden = torch.where(self._siblings == NEGATIVE_INFINITY, NEGATIVE_INFINITY, 0.0)
-        return self._argmax((gains, forbidden.to(gains.dtype)))
-
-    def _sum_parts(self, heads: Tensor) -> Tensor:
-        arcs = super()._sum_parts(heads)  # [batch, k]
-        siblings = adjacent_siblings(heads)  # [batch, k, dependent], 0 for none
-        tokens = heads.shape[2]
-        dependent = torch.arange(tokens, device=heads.device)
-        # Beside a forbidden arc, and at a single root, are cells that no tree uses.
-        counted = (siblings > 0) & self._is_word[:, None] & (arcs > NEGATIVE_INFINITY).unsqueeze(2)
-        if not self.multiroot:
-            counted = counted & (heads > 0)
-        # By one number a cell: the gradient of that is scattered, without sorting.
-        cell = (dependent * tokens + heads) * tokens + siblings
-        scores = self._siblings.flatten(1).gather(1, cell.flatten(1)).view(cell.shape)
-        return arcs + torch.where(counted, scores, 0).sum(2)
+        return self._marginals_of("sibling")

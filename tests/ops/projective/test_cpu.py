@@ -128,7 +128,7 @@ def test_sums_over_all_trees(family: str, multiroot: bool, kind: str) -> None:
     torch.testing.assert_close(value, torch.stack([each[0] for each in expected]), **tolerance)
     torch.testing.assert_close(arcs, torch.stack([each[1] for each in expected]), **tolerance)
     if family == "second_order":
-        results = cpu.sibling_marginals(scores, lengths, multiroot=multiroot)
+        results = cpu.part_marginals(scores, lengths, multiroot=multiroot)
         pairs = torch.stack([each[2] for each in expected])
         torch.testing.assert_close(results, (value, arcs, pairs), **tolerance)
 
@@ -154,7 +154,7 @@ def test_float32(family: str, multiroot: bool) -> None:
         family, LENGTHS, multiroot=multiroot, scale=3.0, forbidden=0.1, dtype=torch.float32
     )
     expected = [enumerated(scores, b, n, multiroot) for b, n in enumerate(LENGTHS)]
-    names = ["marginals"] if family == "first_order" else ["marginals", "sibling_marginals"]
+    names = ["marginals"] if family == "first_order" else ["marginals", "part_marginals"]
     for name in names:
         results = getattr(cpu, name)(scores, lengths, multiroot=multiroot)
         for result, wanted in zip(results, zip(*expected, strict=True), strict=False):
@@ -226,7 +226,7 @@ def test_extreme_scores(family: str, multiroot: bool, scale: float, dtype: torch
     assert (marginals >= 0).all()
     assert (cpu.argmax(scores, counts, multiroot=multiroot) >= 0).all()
     if family == "second_order":
-        _, arcs, pairs = cpu.sibling_marginals(scores, counts, multiroot=multiroot)
+        _, arcs, pairs = cpu.part_marginals(scores, counts, multiroot=multiroot)
         assert torch.equal(arcs, marginals)
         # A word has at most one adjacent sibling towards its head.
         assert (pairs.sum(3) <= arcs + 1e-5).all()
@@ -235,7 +235,7 @@ def test_extreme_scores(family: str, multiroot: bool, scale: float, dtype: torch
 @pytest.mark.parametrize(("lengths", "multiroot"), [([127, 64], False), ([63, 1, 30], True)])
 def test_long_sentences(family: str, lengths: list[int], multiroot: bool) -> None:
     scores, counts = random_batch(family, lengths, multiroot=multiroot, scale=2.0, junk=0.0)
-    name = "marginals" if family == "first_order" else "sibling_marginals"
+    name = "marginals" if family == "first_order" else "part_marginals"
     results = getattr(cpu, name)(scores, counts, multiroot=multiroot)
     expected = getattr(reference, name)(scores, counts, multiroot=multiroot)
     for result, wanted in zip(results, expected, strict=True):

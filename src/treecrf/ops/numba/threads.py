@@ -1,14 +1,15 @@
 """Independent tasks of compiled code in threads, for the CPU backend."""
 
 import os
-import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import wait
 
 import numpy as np
 import numpy.typing as npt
 import torch
+
+from treecrf.threads import thread_pool
 
 Indices = npt.NDArray[np.int64]
 Task = Callable[[Indices], None]
@@ -18,9 +19,6 @@ INLINE_COST = 250_000.0
 # Each thread takes several pieces, so that one that starts late leaves its share to the others.
 PIECES_PER_THREAD = 4
 PIECE_COST = 80_000.0
-
-_pool: ThreadPoolExecutor | None = None
-_lock = threading.Lock()
 
 
 def run_in_threads(task: Task, costs: Sequence[float]) -> None:
@@ -53,7 +51,7 @@ def run_in_threads(task: Task, costs: Sequence[float]) -> None:
                 left.clear()
                 raise
 
-    pool = _shared_pool()
+    pool = thread_pool(os.cpu_count() or 1, "treecrf")
     futures = [pool.submit(work) for _ in range(threads - 1)]
     try:
         work()
@@ -74,22 +72,3 @@ def balanced_split(costs: Sequence[float], parts: int) -> list[Indices]:
         members[part].append(index)
         totals[part] += costs[index]
     return [np.array(part, dtype=np.int64) for part in members if part]
-
-
-def _shared_pool() -> ThreadPoolExecutor:
-    global _pool
-    with _lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(max_workers=os.cpu_count(), thread_name_prefix="treecrf")
-        return _pool
-
-
-def _forget_pool() -> None:
-    """Start anew in a forked child, which has no threads of the pool and maybe a held lock."""
-    global _pool, _lock
-    _pool = None
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):  # where processes fork
-    os.register_at_fork(after_in_child=_forget_pool)

@@ -29,7 +29,7 @@ def marginals(scores: Scores, lengths: Tensor, *, multiroot: bool) -> tuple[Tens
     return value, batch.tensor(arcs)
 
 
-def sibling_marginals(
+def part_marginals(
     scores: Scores, lengths: Tensor, *, multiroot: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """log Z, arc marginals, and sibling marginals `[batch, dependent, head, sibling]`."""

@@ -35,7 +35,7 @@ def marginals(scores: Scores, lengths: Tensor, *, multiroot: bool) -> tuple[Tens
     return _run_outside(scores, lengths, None, multiroot=multiroot)
 
 
-def sibling_marginals(
+def part_marginals(
     scores: Scores, lengths: Tensor, *, multiroot: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """log Z, arc marginals, and sibling marginals `[batch, dependent, head, sibling]`."""

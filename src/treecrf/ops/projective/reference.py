@@ -30,7 +30,7 @@ def marginals(scores: Scores, lengths: Tensor, *, multiroot: bool) -> tuple[Tens
     return backpropagation.marginals(inside, scores[:1])  # type: ignore[return-value]
 
 
-def sibling_marginals(
+def part_marginals(
     scores: Scores, lengths: Tensor, *, multiroot: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """log Z, arc marginals, and sibling marginals `[batch, dependent, head, sibling]`."""
@@ -87,7 +87,7 @@ def inside(scores: Scores, lengths: Tensor, multiroot: bool, semiring: Semiring)
     if sibling_scores is not None:
         used = usable_siblings(arc_scores, multiroot=multiroot)
         used_scores = torch.where(used, sibling_scores, NEGATIVE_INFINITY)
-        sibling_right, sibling_left = _by_width(used_scores)
+        sibling_right, sibling_left = siblings_by_width(used_scores)
         S_from_left, S_from_right = empty(), empty()
 
     def sibling_spans(width: int) -> Tensor:
@@ -145,7 +145,7 @@ def _only_whole_sentences(C_right: Tensor, whole: Tensor) -> Tensor:
     return torch.where(keep.unsqueeze(-1), C_right, NEGATIVE_INFINITY)
 
 
-def _by_width(sibling_scores: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
+def siblings_by_width(sibling_scores: Tensor) -> tuple[tuple[Tensor, ...], tuple[Tensor, ...]]:
     """Sibling scores `[width][batch, head, distance of the sibling]`, rightwards and leftwards."""
     tokens = sibling_scores.shape[1]
     position = torch.arange(tokens, device=sibling_scores.device)

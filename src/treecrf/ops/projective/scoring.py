@@ -1,4 +1,4 @@
-"""Scores of given trees in compiled code on the CPU, with or without siblings."""
+"""Scores of given trees in compiled code on the CPU, with or without siblings and grandparents."""
 
 import numpy as np
 
@@ -10,6 +10,7 @@ from treecrf.ops.numba.lanes import Floats, Integers
 def score_trees(
     arcs: Floats,
     siblings: Floats | None,
+    grandparents: Floats | None,
     lengths: Integers,
     multiroot: bool,
     heads: Integers,
@@ -31,6 +32,11 @@ def score_trees(
                     sibling = nearest_sibling(own, dependent)
                     if sibling > 0 and (head > 0 or multiroot):
                         total += siblings[sentence, dependent, head, sibling]
+            if grandparents is not None and total > -np.inf:
+                for dependent in range(1, length + 1):
+                    head = own[dependent]
+                    if head > 0:
+                        total += grandparents[sentence, dependent, head, own[head]]
             scores[sentence, number] = total
 
 

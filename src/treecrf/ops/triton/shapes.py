@@ -55,6 +55,19 @@ def work_shape(
     return replace(shape, team=largest_team(shape, batch=batch, tokens=tokens, device=device))
 
 
+def grandparent_shape(batch: int, tokens: int, device: torch.device) -> WorkShape:
+    """Shape for charts with grandparents, whose positions are pairs of a span and a grandparent."""
+    chosen = _chosen.get()
+    if chosen is not None:
+        return chosen
+    shape = WorkShape(team=1, block_positions=64, block_splits=8 if tokens <= 64 else 16, warps=4)
+    if device.type != "cuda":
+        return shape
+    # The widths with the most work have a quarter of tokens^2 positions.
+    team = largest_team(shape, batch=batch, tokens=max(1, tokens**2 // 4), device=device)
+    return replace(shape, team=team)
+
+
 def largest_team(shape: WorkShape, *, batch: int, tokens: int, device: torch.device) -> int:
     """Largest power of two of programs with this tile that can share a sentence of the batch."""
     useful = -(-tokens // shape.block_positions)

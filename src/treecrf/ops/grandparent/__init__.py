@@ -1,0 +1,1 @@
+"""Projective trees with scores of grandparents, with and without adjacent siblings."""

@@ -1,0 +1,28 @@
+"""Memory of the charts with grandparents, checked before they are made."""
+
+import torch
+
+from treecrf.memory import available_memory, gibibytes
+
+
+def check_memory(words: int, *, count: int, bytes_a_cell: int, device: torch.device) -> None:
+    """Raise an error with the number of bytes if the charts of a batch would not fit.
+
+    There are (words + 1)^3 cells for each of `count` sentences, with `bytes_a_cell` for all charts
+    together.
+    """
+    needed = count * (words + 1) ** 3 * bytes_a_cell
+    if needed < 1 << 28:  # asking the system would cost more than small charts
+        return
+    if device.type == "cuda":
+        # What PyTorch holds and does not use can be taken too.
+        free = torch.cuda.mem_get_info(device)[0]
+        free += torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
+    else:
+        free = available_memory()
+    if needed > free:
+        raise MemoryError(
+            f"charts with grandparents need {gibibytes(needed)} for {count} sentences of up to "
+            f"{words} words, and {gibibytes(free)} are free on {device.type}: pass fewer or "
+            "shorter sentences, or score no grandparents (ProjectiveTreeCRF, SiblingTreeCRF)"
+        )
