@@ -6,7 +6,6 @@ processes compute as well. So small operations run on one thread each, side by s
 
 import ctypes
 import os
-import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,15 +15,12 @@ from typing import Any, TypeVar
 
 import torch
 
-__all__ = ["run_on_one_thread", "run_side_by_side", "run_sized", "threads_for"]
+__all__ = ["run_on_one_thread", "run_side_by_side", "run_sized", "thread_pool", "threads_for"]
 
 Result = TypeVar("Result")
 
 # Multiply-adds of an operation that takes a core about a tenth of a millisecond.
 _SMALL_OPERATION = 4_000_000
-
-_pools: dict[int, ThreadPoolExecutor] = {}
-_lock = threading.Lock()
 
 
 def run_side_by_side(calls: Sequence[Callable[[], Result]]) -> Iterator[Result]:
@@ -105,22 +101,14 @@ def _submit(threads: int, call: Callable[[], Result]) -> Future[Result]:
             return call()
 
     # It computes with the backend that the caller chose.
-    return _pool(threads).submit(copy_context().run, run)
+    return thread_pool(threads, "treecrf-single").submit(copy_context().run, run)
 
 
-def _pool(threads: int) -> ThreadPoolExecutor:
-    with _lock:
-        if threads not in _pools:
-            _pools[threads] = ThreadPoolExecutor(threads, "treecrf-single")
-        return _pools[threads]
+@cache
+def thread_pool(threads: int, name: str) -> ThreadPoolExecutor:
+    """One pool for each name and number of threads, which start when they are needed."""
+    return ThreadPoolExecutor(threads, name)
 
 
-def _forget_pools() -> None:
-    """A forked child has the pools but none of their threads, and perhaps a held lock."""
-    global _lock
-    _pools.clear()
-    _lock = threading.Lock()
-
-
-if hasattr(os, "register_at_fork"):  # where processes fork
-    os.register_at_fork(after_in_child=_forget_pools)
+if hasattr(os, "register_at_fork"):  # a forked child has none of the threads of its parent's pools
+    os.register_at_fork(after_in_child=thread_pool.cache_clear)

@@ -75,7 +75,10 @@ class BiaffineRelations(nn.Module):
 
 
 class TriaffineSiblings(nn.Module):
-    """s(i, k, j) = [s_k; 1]ᵀ (h_iᵀ W) [m_j; 1]: how well k and j are adjacent children of i."""
+    """s(i, k, j) = [s_k; 1]ᵀ (h_iᵀ W) [m_j; 1]: how well k and j are adjacent children of i.
+
+    Grandparents are scored by the same form: how well k is the head of i, the head of j.
+    """
 
     def __init__(self, size: int) -> None:
         super().__init__()

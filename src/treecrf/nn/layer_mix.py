@@ -27,5 +27,7 @@ class LayerMix(nn.Module):
 def mean_by_token(pieces: Tensor, token: Tensor, tokens: int) -> Tensor:
     """Mean `[token, feature]` over the pieces `[piece, feature]` of each token."""
     total = pieces.new_zeros(tokens, pieces.shape[1]).index_add(0, token, pieces)
+    if len(token) == tokens:  # each token has one piece or more, so each has one
+        return total
     counts = pieces.new_zeros(tokens).index_add(0, token, pieces.new_ones(len(token)))
     return total / counts.unsqueeze(1)

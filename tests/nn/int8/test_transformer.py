@@ -1,10 +1,12 @@
-"""Layers of a transformer with products of bytes: near to those of floats, row by row."""
+"""Layers of a transformer with int8 products, step by step and window by window."""
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 
+from treecrf.nn.int8.attention_kernel import ROWS, attend
 from treecrf.nn.int8.linear import ByteLinear
 from treecrf.nn.int8.transformer_kernel import gelu
 from treecrf.nn.transformer.bert import BertLayer, BertShape
@@ -24,27 +26,45 @@ def layer() -> BertLayer:
 
 
 @torch.inference_mode()
-@pytest.mark.parametrize("rows", [1, 95, 96, 97, 500])
-def test_the_end_of_a_layer_is_the_same_as_step_by_step(layer: BertLayer, rows: int) -> None:
-    states, attended = torch.randn(rows, 72), torch.randn(rows, 72)
+@pytest.mark.parametrize("lengths", [[1], [95], [96, 1], [97, 96, 40, 40, 3], [500]], ids=str)
+def test_a_layer_is_the_same_as_step_by_step(layer: BertLayer, lengths: list[int]) -> None:
+    states = torch.randn(sum(lengths), 72)
     by_step = copy.deepcopy(layer)
-    for name in ("attended", "expand", "contract"):
+    for name in ("queries_keys_values", "attended", "expand", "contract"):
         setattr(by_step, name, ByteLinear(getattr(by_step, name)))
     layer.use_bytes()
-    found, expected = layer._after(states, attended), by_step._after(states, attended)
+    found, expected = (one.read_packed(states, np.array(lengths)) for one in (layer, by_step))
     # The last bit of a number may decide how it is rounded to a byte.
     assert (found - expected).abs().mean() < 1e-4
     assert (found - expected).abs().max() < 0.05
 
 
 @torch.inference_mode()
-def test_a_row_does_not_depend_on_others(layer: BertLayer) -> None:
+def test_a_window_does_not_depend_on_others(layer: BertLayer) -> None:
     layer.use_bytes()
-    states, attended = torch.randn(400, 72), torch.randn(400, 72)
-    whole = layer._after(states, attended)
-    for row in (0, 97, 399):
-        one = slice(row, row + 1)
-        assert torch.equal(layer._after(states[one], attended[one])[0], whole[row])
+    lengths = np.array([130, 70, 70, 33, 8, 7, 2, 1])
+    windows = torch.randn(int(lengths.sum()), 72).split(lengths.tolist())
+    together = layer.read_packed(torch.cat(windows), lengths).split(lengths.tolist())
+    for window, found in zip(windows, together, strict=True):
+        assert torch.equal(layer.read_packed(window, np.array([len(window)])), found)
+
+
+@pytest.mark.parametrize(
+    ("length", "heads", "width"), [(1, 2, 32), (20, 12, 32), (33, 3, 24), (64, 1, 100), (5, 4, 64)]
+)
+@pytest.mark.parametrize("scale", [1, 5])
+def test_attention_is_that_of_torch(length: int, heads: int, width: int, scale: int) -> None:
+    torch.manual_seed(length)
+    first, size = 3, heads * width
+    projected = scale * torch.randn(first + length + ROWS, 3 * size)
+    found = torch.full((first + length, size), torch.nan)
+    attend(projected.flatten().numpy(), first, length, heads, size, found.numpy())
+    window = projected[first : first + length].view(length, 3, heads, width)
+    query, key, value = window.permute(1, 2, 0, 3)
+    expected = torch.nn.functional.scaled_dot_product_attention(query, key, value)
+    expected = expected.transpose(0, 1).reshape(length, size)
+    torch.testing.assert_close(found[first:], expected, rtol=1e-3, atol=1e-4)
+    assert found[:first].isnan().all()
 
 
 def test_gelu_is_that_of_torch() -> None:

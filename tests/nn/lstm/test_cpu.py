@@ -17,7 +17,9 @@ def test_a_sequence_is_read_as_torch_reads_it(features: int, units: int, steps: 
     tokens = 4 * torch.randn(steps, features)
     with torch.inference_mode():
         assert can_run_alone([layer], tokens)
-        found, expected = run_alone([pack_layer(layer)], tokens), layer(tokens)[0]
+        packed = pack_layer(layer)
+        found = run_alone([packed], [one.gates(tokens) for one in packed])
+        expected = layer(tokens)[0]
     torch.testing.assert_close(found, expected, atol=2e-6, rtol=1e-5)
 
 
@@ -27,8 +29,9 @@ def test_context_is_read_and_has_no_outputs() -> None:
     tokens = torch.randn(41, 8)
     with torch.inference_mode():
         packed = list(map(pack_layer, layers))
+        gates = [one.gates(tokens) for one in packed[0]]
         torch.testing.assert_close(
-            run_alone(packed, tokens, context=7), run_alone(packed, tokens)[7:-7]
+            run_alone(packed, gates, context=7), run_alone(packed, gates)[7:-7]
         )
 
 

@@ -3,7 +3,6 @@
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
 
 import pytest
 import torch
@@ -20,7 +19,7 @@ from treecrf.nn.lstm.fused import (
     use_fused_lstm,
 )
 from treecrf.nn.lstm.stepwise import stepwise_lstm
-from treecrf.nn.lstm.tiles import Share, Tile, fit_memory, share_out, tiles_for, use_tiles
+from treecrf.nn.lstm.tiles import Share, Tile, fit_memory, share_out, tiles_for
 from treecrf.nn.precision import FAST, product_precision, set_product_precision
 
 DEVICE = torch.device("cuda" if torch.cuda.is_available() else "cpu")
@@ -75,11 +74,16 @@ def of_the_library(layer: nn.LSTM, packed: PackedSequence) -> list[Tensor]:
 
 
 def of_the_kernels(
-    layer: nn.LSTM, packed: PackedSequence, masks: Tensor | None = None
+    layer: nn.LSTM,
+    packed: PackedSequence,
+    *,
+    masks: Tensor | None = None,
+    tiles: tuple[Tile, Tile] | None = None,
 ) -> list[Tensor]:
     def read(tokens: Tensor) -> tuple[Tensor, Tensor]:
         steps = packed_steps(packed.batch_sizes, tokens.device)
-        outputs = fused_lstm(tokens, steps, lstm_weights(layer), state_masks=masks)
+        weights = lstm_weights(layer)
+        outputs = fused_lstm(tokens, steps, weights, state_masks=masks, tiles=tiles)
         return outputs, last_states(outputs, steps)
 
     return answers(layer, packed.data.clone(), read)
@@ -113,11 +117,8 @@ def test_outputs_and_gradients_are_those_of_the_library(
     packed = random_sentences(LENGTHS[sentences])
     expected = of_the_library(layer, packed)  # on the CPU, where it is as precise as it says
     layer.to(DEVICE)
-    if small:
-        with use_tiles(SMALL, SMALL):
-            found = of_the_kernels(layer, packed.to(DEVICE))
-    else:
-        found = of_the_kernels(layer, packed.to(DEVICE))
+    tiles = (SMALL, SMALL) if small else None
+    found = of_the_kernels(layer, packed.to(DEVICE), tiles=tiles)
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 
@@ -137,8 +138,7 @@ def test_states_masked_by_the_sentence(
     masks = torch.empty(2, sentences, size).bernoulli_(0.67) / 0.67
     expected = one_step_at_a_time(layer, packed, masks)
     layer.to(DEVICE)
-    with use_tiles(*tiles) if tiles else nullcontext():
-        found = of_the_kernels(layer, packed.to(DEVICE), masks.to(DEVICE))
+    found = of_the_kernels(layer, packed.to(DEVICE), masks=masks.to(DEVICE), tiles=tiles)
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
 
 

@@ -1,13 +1,11 @@
 """Biaffine and triaffine forms with int8 products."""
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional
 
-from treecrf.nn.int8.linear import PRODUCTS_PER_NANOSECOND, byte_weights
-from treecrf.ops.numba.threads import run_in_threads
+from treecrf.nn.int8.linear import byte_weights, run_in_pieces
 
 __all__ = ["ByteForm"]
 
@@ -48,16 +46,12 @@ class ByteForm:
         given = given.reshape(groups * each, -1)
         found = np.empty((len(given), others.shape[1], self.columns), np.float32)
 
-        size = max(1, _VECTORS // each)  # groups of a task of a thread
+        def work(some: slice) -> None:
+            part = slice(some.start * each, some.stop * each)
+            apply_forms(
+                given[part], self.weights, self.bias, self.places, against[some], found[part]
+            )
 
-        def task(pieces: npt.NDArray[np.int64]) -> None:
-            for piece in pieces:
-                some = slice(piece * size, (piece + 1) * size)
-                part = slice(piece * size * each, (piece + 1) * size * each)
-                apply_forms(
-                    given[part], self.weights, self.bias, self.places, against[some], found[part]
-                )
-
-        cost = size * each * len(self.bias) * vectors.shape[2] / PRODUCTS_PER_NANOSECOND
-        run_in_threads(task, [cost] * -(-groups // size))
+        products = each * len(self.bias) * vectors.shape[2]
+        run_in_pieces(work, groups, size=max(1, _VECTORS // each), products=products)
         return torch.from_numpy(found.reshape(groups, each, *found.shape[1:]))

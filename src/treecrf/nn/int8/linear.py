@@ -1,5 +1,6 @@
 """Linear layers with int8 products: several times faster on a CPU with VNNI."""
 
+from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -21,11 +22,9 @@ __all__ = [
     "ByteProduct",
     "byte_weights",
     "has_byte_products",
+    "run_in_pieces",
     "scale_of_rows",
 ]
-
-Floats = npt.NDArray[np.float32]
-Integers = npt.NDArray[np.int64]
 
 PRODUCTS_PER_NANOSECOND = 150.0
 """Approximate speed of one thread."""
@@ -55,22 +54,25 @@ class ByteProduct:
         # NumPy does these at a fraction of what small tensors cost.
         rows = np.ascontiguousarray(inputs.detach().numpy()).reshape(-1, self.inputs)
         found = np.empty((len(rows), self.outputs), np.float32)
+
+        def work(part: slice) -> None:
+            multiply(rows[part], self.weights, self.bias, found[part])
+
         if torch.get_num_threads() == 1:  # then weights go by once for all rows
-            multiply(rows, self.weights, self.bias, found)
+            work(slice(None))
         else:
-            self._multiply_in_threads(rows, found)
+            run_in_pieces(work, len(rows), size=_ROWS, products=self.inputs * self.outputs)
         return torch.from_numpy(found.reshape(*inputs.shape[:-1], self.outputs))
 
-    def _multiply_in_threads(self, rows: Floats, found: Floats) -> None:
-        from treecrf.nn.int8.products_kernel import multiply
 
-        def task(pieces: Integers) -> None:
-            for piece in pieces:
-                part = slice(piece * _ROWS, (piece + 1) * _ROWS)
-                multiply(rows[part], self.weights, self.bias, found[part])
+def run_in_pieces(work: Callable[[slice], None], rows: int, *, size: int, products: float) -> None:
+    """Call `work` on pieces of `size` rows, in threads; each row costs so many products."""
 
-        cost = _ROWS * self.inputs * self.outputs / PRODUCTS_PER_NANOSECOND
-        run_in_threads(task, [cost] * -(-len(rows) // _ROWS))
+    def task(pieces: npt.NDArray[np.int64]) -> None:
+        for piece in pieces:
+            work(slice(piece * size, (piece + 1) * size))
+
+    run_in_threads(task, [size * products / PRODUCTS_PER_NANOSECOND] * -(-rows // size))
 
 
 class ByteLinear(nn.Linear):

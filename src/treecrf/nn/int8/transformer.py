@@ -1,5 +1,6 @@
-"""Layers of a transformer with int8 products: what follows attention is one compiled call."""
+"""Layers of a transformer with int8 products, each of which is one compiled call."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,43 +14,58 @@ from treecrf.ops.numba.threads import run_in_threads
 if TYPE_CHECKING:
     from treecrf.nn.int8.transformer_kernel import Linear, Norm
 
-__all__ = ["ByteLayerEnd"]
+__all__ = ["ByteLayer"]
+
+Integers = npt.NDArray[np.int64]
 
 
-class ByteLayerEnd:
-    """Attention's output, the feed-forward network, and the residual and norm after each."""
+class ByteLayer:
+    """Attention with `heads` heads, a feed-forward network, and the residual and norm after each.
+
+    `linears` are those of queries, keys and values; of attention's output; and of the network.
+    """
 
     def __init__(
         self,
-        linears: tuple[nn.Linear, nn.Linear, nn.Linear],
+        heads: int,
+        linears: tuple[nn.Linear, nn.Linear, nn.Linear, nn.Linear],
         norms: tuple[nn.LayerNorm, nn.LayerNorm],
     ) -> None:
-        output, expand, contract = map(_product, linears)
+        projection, output, expand, contract = map(_product, linears)
         attention_norm, norm = map(_norm, norms)
-        self.linears, self.norms = (output, expand, contract), (attention_norm, norm)
-        self.sizes = linears[1].out_features, norms[0].eps
+        self.weights = projection, (output, expand, contract), (attention_norm, norm)
+        self.heads = heads
+        self.sizes = linears[2].out_features, norms[0].eps
         products = sum(linear.weight.numel() for linear in linears)
         self.nanoseconds = products / PRODUCTS_PER_NANOSECOND  # of a row
 
-    def __call__(self, states: Tensor, attended: Tensor) -> Tensor:
-        """New states `[piece, feature]`, on the CPU and without a gradient."""
-        from treecrf.nn.int8.transformer_kernel import CHUNK, finish_layer
+    def __call__(self, states: Tensor, lengths: Integers) -> Tensor:
+        """New states `[row, feature]` of windows of these lengths; on the CPU, no gradient."""
+        from treecrf.nn.int8.transformer_kernel import CHUNK, run_layer
 
-        before, given = states.numpy(), attended.numpy()
+        before = states.numpy()
         found = np.empty_like(before)
-        if len(states) <= CHUNK:
-            finish_layer(before, given, self.linears, self.norms, *self.sizes, found)
+        if len(lengths) == 1 or len(before) <= CHUNK:
+            run_layer(before, lengths, self.heads, *self.weights, *self.sizes, found)
             return torch.from_numpy(found)
+        parts = list(_parts(lengths, CHUNK))
 
-        def task(pieces: npt.NDArray[np.int64]) -> None:
-            for piece in pieces:
-                part = slice(piece * CHUNK, (piece + 1) * CHUNK)
-                finish_layer(
-                    before[part], given[part], self.linears, self.norms, *self.sizes, found[part]
-                )
+        def task(numbers: Integers) -> None:
+            for rows, own in (parts[number] for number in numbers):
+                run_layer(before[rows], own, self.heads, *self.weights, *self.sizes, found[rows])
 
-        run_in_threads(task, [CHUNK * self.nanoseconds] * -(-len(before) // CHUNK))
+        run_in_threads(task, [(rows.stop - rows.start) * self.nanoseconds for rows, _ in parts])
         return torch.from_numpy(found)
+
+
+def _parts(lengths: Integers, size: int) -> Iterator[tuple[slice, Integers]]:
+    """Windows one after the other, of `size` rows together or one alone: rows and lengths."""
+    first = start = 0
+    ends = np.cumsum(lengths).tolist()
+    for number, end in enumerate(ends):
+        if number + 1 == len(ends) or ends[number + 1] - start > size:
+            yield slice(start, end), lengths[first : number + 1]
+            first, start = number + 1, end
 
 
 def _product(linear: nn.Linear) -> "Linear":

@@ -1,12 +1,13 @@
-"""Layers of a transformer after their attention, with int8 products, compiled for the CPU."""
+"""Layers of a transformer with int8 products, compiled for the CPU."""
 
 import numpy as np
 
+from treecrf.nn.int8.attention_kernel import ROWS, attend
 from treecrf.nn.int8.products_kernel import Weights, multiply
-from treecrf.ops.numba.compiling import kernel, relaxed
-from treecrf.ops.numba.lanes import Floats
+from treecrf.ops.numba.compiling import compiled, kernel, relaxed
+from treecrf.ops.numba.lanes import Floats, Integers
 
-__all__ = ["CHUNK", "finish_layer"]
+__all__ = ["CHUNK", "run_layer"]
 
 CHUNK = 96  # rows that stay in the cache from the first product to the last
 Linear = tuple[Weights, Floats]
@@ -16,25 +17,9 @@ Norm = tuple[Floats, Floats]
 
 # erf(x / √2) = x P(x²) / Q(x²) in single precision, for x up to LARGEST, where it is 1.
 LARGEST = np.float32(5.6)
-NUMERATOR = tuple(
-    map(
-        np.float32,
-        (
-            4.45950491e-08,
-            1.25794696e-05,
-            3.37852058e-04,
-            9.35466166e-03,
-            6.78574711e-02,
-            0.797884544,
-        ),
-    )
-)
-DENOMINATOR = tuple(
-    map(
-        np.float32,
-        (1.17965701e-06, 7.33430493e-05, 1.88547393e-03, 2.86773843e-02, 0.251713055, 1.0),
-    )
-)
+P = (4.45950491e-08, 1.25794696e-05, 3.37852058e-04, 9.35466166e-03, 6.78574711e-02, 0.797884544)
+Q = (1.17965701e-06, 7.33430493e-05, 1.88547393e-03, 2.86773843e-02, 0.251713055, 1.0)
+NUMERATOR, DENOMINATOR = tuple(map(np.float32, P)), tuple(map(np.float32, Q))
 
 
 @relaxed
@@ -75,7 +60,7 @@ def add_and_norm(rows: Floats, added: Floats, norm: Norm, epsilon: float) -> Non
             row[place] = (row[place] - mean) * factor * weight[place] + bias[place]
 
 
-@kernel
+@compiled
 def finish_layer(
     states: Floats,
     attended: Floats,
@@ -104,3 +89,33 @@ def finish_layer(
         gelu(wide)
         multiply(wide, contract, contract_bias, outputs[rows])
         add_and_norm(outputs[rows], inner, norms[1], epsilon)
+
+
+@kernel
+def run_layer(
+    states: Floats,
+    lengths: Integers,
+    heads: int,
+    projection: Linear,
+    linears: tuple[Linear, Linear, Linear],
+    norms: tuple[Norm, Norm],
+    width: int,
+    epsilon: float,
+    outputs: Floats,
+) -> None:
+    """Fill outputs `[row, feature]` from the states before a layer, of windows one after the other.
+
+    `lengths [window]` are their rows; `projection` makes queries, keys and values.
+    """
+    rows, size = states.shape
+    weights, bias = projection
+    projected = np.empty((rows + ROWS, 3 * size), np.float32)
+    multiply(states, weights, bias, projected[:rows])
+    projected[rows:] = 0  # read by the last tile, whatever it is
+    attended = np.empty((rows, size), np.float32)
+    flat = projected.reshape(-1)
+    first = 0
+    for length in lengths:
+        attend(flat, first, length, heads, size, attended)
+        first += length
+    finish_layer(states, attended, linears, norms, width, epsilon, outputs)

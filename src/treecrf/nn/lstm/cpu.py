@@ -36,6 +36,10 @@ class Direction:
     bias: Tensor  # [gate * unit]
     states: npt.NDArray[np.float32]  # [block of units, unit, gate, unit of the block], flat
 
+    def gates(self, tokens: Tensor) -> Tensor:
+        """Share `[step, gate * unit]` of inputs `[step, feature]` in the gates."""
+        return torch.addmm(self.bias, tokens, self.inputs)
+
 
 def pack_layer(layer: nn.Module) -> tuple[Direction, Direction]:
     """Weights of both directions; not those of a layer that is trained on after this."""
@@ -52,24 +56,29 @@ def pack_layer(layer: nn.Module) -> tuple[Direction, Direction]:
 
 
 def run_alone(
-    layers: Sequence[tuple[Direction, Direction]], tokens: Tensor, *, context: int = 0
+    layers: Sequence[tuple[Direction, Direction]], gates: Sequence[Tensor], *, context: int = 0
 ) -> Tensor:
-    """Outputs `[step, 2 * unit]` of packed layers for a sequence `[step, feature]`.
+    """Outputs `[step, 2 * unit]` of packed layers for one sequence.
 
-    Without those of the first and last `context` steps, which are read only.
+    `gates [step, gate * unit]` are `Direction.gates` of both directions of the first layer. The
+    first and last `context` steps are read but have no outputs.
     """
     from treecrf.nn.lstm.cpu_kernel import run_sequence
 
-    for number, (forwards, backwards) in enumerate(layers, 1):
+    steps = len(gates[0])
+    tokens = gates[0][:0]  # [step, feature], outputs of the layer before: none yet
+    for number, layer in enumerate(layers, 1):
         unread = context if number == len(layers) else 0
-        steps = len(tokens) - unread
-        outputs = tokens.new_empty(2, steps, len(forwards.bias) // 4)
         # A direction ends where only context is left in front of it.
-        parts = zip((forwards, backwards), (tokens[:steps], tokens[unread:]), outputs, strict=True)
-        for weights, read, found in parts:
-            given = torch.addmm(weights.bias, read, weights.inputs)
-            run_sequence(given.numpy(), weights.states, weights is backwards, found.numpy())
-        tokens = torch.cat((outputs[0, unread:], outputs[1, : steps - unread]), 1)
+        parts = slice(0, steps - unread), slice(unread, steps)
+        if number == 1:
+            given = [every[part] for every, part in zip(gates, parts, strict=True)]
+        else:
+            given = [one.gates(tokens[part]) for one, part in zip(layer, parts, strict=True)]
+        outputs = given[0].new_empty(2, steps - unread, len(layer[0].bias) // 4)
+        for weights, read, found in zip(layer, given, outputs, strict=True):
+            run_sequence(read.numpy(), weights.states, weights is layer[1], found.numpy())
+        tokens = torch.cat((outputs[0, unread:], outputs[1, : steps - 2 * unread]), 1)
     return tokens
 
 

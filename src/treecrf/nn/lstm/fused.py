@@ -87,17 +87,19 @@ def fused_lstm(
     weights: Sequence[Tensor],
     *,
     state_masks: Tensor | None = None,
+    tiles: tuple[Tile, Tile] | None = None,
 ) -> Tensor:
     """Outputs `[token, 2 * unit]` of tokens `[token, feature]`.
 
     The weights are those of `nn.LSTM`, each direction after the other: of the input
     `[4 * unit, feature]`, of the state `[4 * unit, unit]`, and the biases of both `[4 * unit]`.
     Each step reads the state of the one before times `state_masks [direction, sentence, unit]`.
+    `tiles` are those of the forward and the backward pass, instead of those that suit the batch.
     """
     if torch.is_grad_enabled() and any(one.requires_grad for one in (tokens, *weights)):
-        outputs: Tensor = _FusedLSTM.apply(tokens, steps, state_masks, *weights)
+        outputs: Tensor = _FusedLSTM.apply(tokens, steps, state_masks, tiles, *weights)
         return outputs
-    return _run(tokens, steps, weights, masks=state_masks, keep=False)[0]
+    return _run(tokens, steps, weights, masks=state_masks, tiles=tiles, keep=False)[0]
 
 
 def last_states(outputs: Tensor, steps: PackedSteps) -> Tensor:
@@ -123,6 +125,7 @@ def _run(
     weights: Sequence[Tensor],
     *,
     masks: Tensor | None,
+    tiles: tuple[Tile, Tile] | None,
     keep: bool,
 ) -> tuple[Tensor, Pass]:
     """Multiply all inputs by cuBLAS, then run all steps; `keep` stores the values of the gates."""
@@ -134,7 +137,7 @@ def _run(
         torch.addmm(biases[0] + biases[1], tokens, of_input.t(), out=ours)
     # The precision that torch multiplies with.
     precision = "tf32" if product_precision() == FAST else "ieee"
-    forward, backward = chosen_tiles(steps.sentences, size, tokens.device)
+    forward, backward = tiles or chosen_tiles(steps.sentences, size, tokens.device)
     outputs = tokens.new_empty(len(tokens), 2 * size)
     states = outputs if masks is None else torch.empty_like(outputs)
     cells = tokens.new_empty(2, len(tokens), size)
@@ -148,8 +151,8 @@ class _FusedLSTM(torch.autograd.Function):
     """Gradients of weights and inputs are matrix products with the gradients of all gates."""
 
     @staticmethod
-    def forward(ctx, tokens, steps, masks, *weights):  # type: ignore[no-untyped-def]
-        outputs, run = _run(tokens, steps, weights, masks=masks, keep=True)
+    def forward(ctx, tokens, steps, masks, tiles, *weights):  # type: ignore[no-untyped-def]
+        outputs, run = _run(tokens, steps, weights, masks=masks, tiles=tiles, keep=True)
         *tensors, ctx.tile, ctx.precision = run
         ctx.steps = steps
         ctx.save_for_backward(tokens, masks, weights[0], weights[4], *tensors)
@@ -168,8 +171,8 @@ class _FusedLSTM(torch.autograd.Function):
         if ctx.needs_input_grad[0]:
             token_gradients = gate_gradients[0] @ of_input[0]
             token_gradients.addmm_(gate_gradients[1], of_input[1])
-        if not any(ctx.needs_input_grad[3:]):
-            return (token_gradients, None, None, *[None] * 8)
+        if not any(ctx.needs_input_grad[4:]):
+            return (token_gradients, None, None, None, *[None] * 8)
         of_state = gate_gradients.transpose(1, 2) @ states_before
         # A copy for each bias: gradients may be scaled in place.
         biases = gate_gradients.sum(1).repeat(2, 1)
@@ -177,4 +180,4 @@ class _FusedLSTM(torch.autograd.Function):
             (gate_gradients[direction].t() @ tokens, of_state[direction], *biases[direction::2])
             for direction in range(2)
         )
-        return (token_gradients, None, None, *chain.from_iterable(by_weight))
+        return (token_gradients, None, None, None, *chain.from_iterable(by_weight))

@@ -1,8 +1,5 @@
 """Work of the fused LSTM: sentences and units of a program, programs of a team."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
 import torch
@@ -36,24 +33,9 @@ _BACKWARD = (Tile(32, 16, 64, 4, 4), Tile(64, 32, 64, 8, 4))
 # All units in one program, which needs no barrier.
 _NARROW = Tile(16, 64, 64, 8, 2)
 
-_chosen: ContextVar[tuple[Tile, Tile] | None] = ContextVar("treecrf_lstm_tiles", default=None)
-
-
-@contextmanager
-def use_tiles(forward: Tile, backward: Tile) -> Iterator[None]:
-    """Use these tiles inside the `with` block, whatever the batch."""
-    token = _chosen.set((forward, backward))
-    try:
-        yield
-    finally:
-        _chosen.reset(token)
-
 
 def chosen_tiles(sentences: int, size: int, device: torch.device) -> tuple[Tile, Tile]:
     """Tiles of the forward and the backward pass; few, as a kernel is compiled for each."""
-    chosen = _chosen.get()
-    if chosen is not None:
-        return chosen
     forward, backward = tiles_for(sentences, size, processors=_processors(device))
     if device.type != "cuda":
         return forward, backward

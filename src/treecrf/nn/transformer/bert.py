@@ -5,12 +5,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from treecrf.nn.int8.linear import ByteProduct
-from treecrf.nn.int8.transformer import ByteLayerEnd
+from treecrf.nn.int8.transformer import ByteLayer
 
 __all__ = ["MOST_LAYERS", "BertEncoder", "BertShape", "bert_weights"]
 
@@ -97,7 +98,7 @@ class BertEncoder(nn.Module):
         """
         if len(pieces) == 1:  # a single window has no padding
             place = torch.arange(pieces.shape[1], device=pieces.device)
-            rows, packed, groups = pieces[0], place[None], [(pieces.shape[1], 1)]
+            rows, packed = pieces[0], place[None]
         else:
             lengths, order = lengths.sort(descending=True, stable=True)
             window = order.repeat_interleave(lengths)
@@ -106,12 +107,11 @@ class BertEncoder(nn.Module):
             packed = torch.zeros_like(pieces)
             packed[window, place] = number
             rows = pieces[window, place]
-            alike = torch.unique_consecutive(lengths, return_counts=True)
-            groups = list(zip(*(part.tolist() for part in alike), strict=True))
         states = [self.norm(self.pieces(rows) + self.positions(place))]
+        sizes = lengths.numpy()
         for layer in self.layers:
             assert isinstance(layer, BertLayer)
-            states.append(layer.read_packed(states[-1], groups))
+            states.append(layer.read_packed(states[-1], sizes))
         return states, packed
 
 
@@ -129,21 +129,17 @@ class BertLayer(nn.Module):
         self.contract = nn.Linear(shape.feed_forward, shape.size)
         self.norm = nn.LayerNorm(shape.size, shape.epsilon)
         self.dropout = nn.Dropout(dropout)
-        self.rounded_start: ByteProduct | None = None
-        self.rounded_end: ByteLayerEnd | None = None
+        self.rounded: ByteLayer | None = None
 
     def use_bytes(self) -> None:
         """Multiply int8 from now on in `read_packed`, on the CPU."""
-        linear = self.queries_keys_values
-        self.rounded_start = ByteProduct(linear.weight, linear.bias)
-        self.rounded_end = ByteLayerEnd(
-            (self.attended, self.expand, self.contract), (self.attention_norm, self.norm)
-        )
+        linears = self.queries_keys_values, self.attended, self.expand, self.contract
+        self.rounded = ByteLayer(self.heads, linears, (self.attention_norm, self.norm))
 
     def forward(self, states: Tensor, seen: Tensor) -> Tensor:
         """New states `[window, piece, feature]`; `seen` masks padding."""
         windows, pieces, size = states.shape
-        projected = self._project(states).view(windows, pieces, 3, self.heads, -1)
+        projected = self.queries_keys_values(states).view(windows, pieces, 3, self.heads, -1)
         query, key, value = projected.permute(2, 0, 3, 1, 4)  # each [window, head, piece, feature]
         rate = self.attention_dropout if self.training else 0.0
         attended = functional.scaled_dot_product_attention(
@@ -151,24 +147,19 @@ class BertLayer(nn.Module):
         )
         return self._after(states, attended.transpose(1, 2).reshape(windows, pieces, size))
 
-    def read_packed(self, states: Tensor, groups: list[tuple[int, int]]) -> Tensor:
-        """New states `[piece, feature]`; groups are (length, number) of windows of one length."""
-        projected = self._project(states)
-        if len(groups) == 1:
-            return self._after(states, self._attend(projected, *groups[0]))
-        sizes = [length * count for length, count in groups]
-        attended = [
-            self._attend(part, *group)
-            for part, group in zip(projected.split(sizes), groups, strict=True)
-        ]
-        return self._after(states, torch.cat(attended))
+    def read_packed(self, states: Tensor, lengths: npt.NDArray[np.int64]) -> Tensor:
+        """New states `[piece, feature]` of windows one after the other, longest first.
 
-    def _project(self, states: Tensor) -> Tensor:
-        """Queries, keys and values `[..., 3 * feature]`."""
-        if self.rounded_start is not None:
-            return self.rounded_start(states)
-        projected: Tensor = self.queries_keys_values(states)
-        return projected
+        `lengths [window]` are their pieces.
+        """
+        if self.rounded is not None:
+            return self.rounded(states, lengths)
+        projected = self.queries_keys_values(states)
+        alike, counts = np.unique(-lengths, return_counts=True)
+        groups = list(zip((-alike).tolist(), counts.tolist(), strict=True))
+        parts = projected.split([length * count for length, count in groups])
+        attended = [self._attend(part, *group) for part, group in zip(parts, groups, strict=True)]
+        return self._after(states, torch.cat(attended))
 
     def _attend(self, projected: Tensor, length: int, count: int) -> Tensor:
         """Outputs of attention, `[piece, feature]`, in `count` windows of one length."""
@@ -180,8 +171,6 @@ class BertLayer(nn.Module):
 
     def _after(self, states: Tensor, attended: Tensor) -> Tensor:
         """Rest of the layer after attention."""
-        if self.rounded_end is not None:
-            return self.rounded_end(states, attended)
         states = self.attention_norm(states + self._dropped(self.attended(attended)))
         expanded = functional.gelu(self.expand(states))
         normed: Tensor = self.norm(states + self._dropped(self.contract(expanded)))
