@@ -4,14 +4,14 @@ import numpy as np
 
 from tests.segment.texts import TINY, sentence_of, treebank
 from treecrf.segment.characters import OUTSIDE, CharacterClass, classes_of, codes_of
+from treecrf.segment.shapes import SHAPES
+from treecrf.segment.training.conventions import find_joins, find_shapes, multiwords_of
 from treecrf.segment.training.raw_text import (
     MULTIWORD,
     SENTENCE,
     TOKEN,
     cut_runs,
     draw_windows,
-    find_joins,
-    multiwords_of,
     raw_sentences,
     raw_text,
 )
@@ -122,3 +122,10 @@ def test_some_text_changes_its_case_and_loses_its_stops() -> None:
     assert "PETER" in after
     assert after.count("peter") > before.count("peter")
     assert 0.3 < after.count(".") / before.count(".") < 0.7
+
+
+def test_shapes_that_the_treebank_splits_are_not_kept_whole() -> None:
+    whole = raw_sentences([sentence_of("see www.a.org/b~ , @ann and me@b.com")])
+    split = raw_sentences([sentence_of("see @~ ann and #~ tag~ .")])
+    assert find_shapes(whole) == list(SHAPES)
+    assert find_shapes([*whole, *split]) == [n for n in SHAPES if n not in ("handle", "hashtag")]

@@ -11,6 +11,7 @@ from treecrf.nn.int8.convert import use_byte_products
 from treecrf.nn.int8.linear import has_byte_products
 from treecrf.parser.config import Config
 from treecrf.parser.decoding.sentences import TreeNamer
+from treecrf.parser.decoding.states import word_states
 from treecrf.parser.device import choose_device
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import make_blank
@@ -19,6 +20,7 @@ from treecrf.parser.network.pretrained import Pretrained
 from treecrf.parser.network.scorer import Network, Scorer
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import Segmenter, has_segmenter
+from treecrf.segment.sentence_ends import WordReader
 from treecrf.storage import misfit
 
 __all__ = ["Model"]
@@ -116,4 +118,30 @@ class Model:
                     "--segmenter`, or give it words"
                 )
             self._segmenter = Segmenter.load(self._folder, device=self.device)
+            self._lend_encoder(self._segmenter)
         return self._segmenter
+
+    def word_reader(self) -> WordReader | None:
+        """Reads words with the encoder; None if this model needs more than words, or is a graph."""
+        if not isinstance(self.scorer, Scorer) or self.config.tags != "none":
+            return None
+        return partial(
+            word_states,
+            self.scorer,
+            vocabulary=self.vocabulary,
+            config=self.config,
+            device=self.device,
+        )
+
+    def _lend_encoder(self, segmenter: Segmenter) -> None:
+        """Let a segmenter that was trained to do so ask the encoder about sentence ends."""
+        ends, reader = segmenter.end_scorer, self.word_reader()
+        if ends is None or reader is None:
+            return
+        assert isinstance(self.scorer, Scorer)
+        if ends.features != self.scorer.reader.size:
+            raise ParserError(
+                f"{self._folder}: the segmenter was trained with another encoder; train one with "
+                "`treecrf train --segmenter`"
+            )
+        segmenter.read_words = reader

@@ -24,7 +24,16 @@ from treecrf.segment.spaces import has_blank_line, misc_of
 from treecrf.treebank import Multiword, Sentence, Token
 from treecrf.treebank.tokens import Offsets, joined_forms
 
-__all__ = ["Assembly", "ScoredText", "Scores", "assemble", "cut_scored", "join_sentences"]
+__all__ = [
+    "Assembly",
+    "ScoredBlock",
+    "ScoredText",
+    "Scores",
+    "assemble",
+    "cut_scored",
+    "join_sentences",
+    "token_ends",
+]
 
 Places = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 from torch.nn.utils.rnn import pack_sequence, unpack_sequence
 
 from treecrf.nn.bilstm import initialise_lstm
@@ -36,6 +37,8 @@ class CharacterNetwork(nn.Module):
             for layer in range(config.lstm_layers)
         )
         self.packed: list[tuple[Direction, Direction]] = []  # layers, once they do not change
+        # Gates of the first layer `[number, gate * unit]`, of characters and of classes.
+        self.tables: list[tuple[Tensor, Tensor]] = []
         self.dropout = nn.Dropout(config.dropout)
         self.output = nn.Linear(2 * config.lstm_size, OUTPUTS)
         for layer in self.layers:
@@ -53,25 +56,42 @@ class CharacterNetwork(nn.Module):
         """Pack the layers for single windows on a CPU; they are not trained any more."""
         if can_run_alone(self.layers, self.output.weight.detach()):
             self.packed = list(map(pack_layer, self.layers))
+            characters, classes = self.characters.weight, self.classes.weight
+            sizes = characters.shape[1], classes.shape[1]
+            for one in self.packed[0]:
+                of_characters, of_classes = one.inputs.split(sizes)
+                table = torch.addmm(one.bias, characters.detach(), of_characters)
+                self.tables.append((table, classes.detach() @ of_classes))
 
     def forward(self, characters: Tensor, classes: Tensor, *, context: int = 0) -> Tensor:
         """Log odds `[window, character, output]` from numbers, both `[window, character]`.
 
         Without those of `context` characters at each end of a window.
         """
-        # The LSTM reads `[character, window, feature]`, without a copy of it all.
-        embedded = (self.characters(characters.T), self.classes(classes.T))
-        vectors = self.dropout(torch.cat(embedded, 2))
-        if self.packed and vectors.shape[1] <= _FEW_WINDOWS and not torch.is_grad_enabled():
+        if self.packed and len(characters) <= _FEW_WINDOWS and not torch.is_grad_enabled():
+            windows = zip(characters, classes, strict=True)
             vectors = torch.stack(
-                [run_alone(self.packed, window, context=context) for window in vectors.unbind(1)], 1
+                [self._read_alone(*window, context=context) for window in windows], 1
             )
         else:
+            # The LSTM reads `[character, window, feature]`, without a copy of it all.
+            embedded = (self.characters(characters.T), self.classes(classes.T))
+            vectors = self.dropout(torch.cat(embedded, 2))
             for layer in self.layers:
                 vectors = self.dropout(layer(vectors)[0])
             vectors = vectors[context : len(vectors) - context]
         scores: Tensor = self.output(vectors)
         return scores.transpose(0, 1)
+
+    def _read_alone(self, characters: Tensor, classes: Tensor, *, context: int) -> Tensor:
+        """States `[character, feature]` of one window after the packed layers."""
+        gates = [
+            functional.embedding(characters, of_characters).add_(
+                functional.embedding(classes, of_classes)
+            )
+            for of_characters, of_classes in self.tables
+        ]
+        return run_alone(self.packed, gates, context=context)
 
     def read_each(self, characters: list[Tensor], classes: list[Tensor]) -> list[Tensor]:
         """Log odds `[character, output]` of windows of any lengths, each as if it were alone."""

@@ -1,27 +1,24 @@
 """Segmenters: a network, an alphabet and the multiword tokens of a treebank, put to work."""
 
-import hashlib
-import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import repeat
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import torch
 
-from treecrf.locks import LockedError, locked_folder
-from treecrf.nn.blank import blank_weights
-from treecrf.nn.compact import restored
-from treecrf.segment.assembly import Assembly, Scores
+from treecrf.segment.assembly import Assembly, ScoredBlock, Scores
 from treecrf.segment.blocks import Block, cut_blocks, cut_windows
-from treecrf.segment.characters import Alphabet, CharacterClass, Codes, Joins, as_read, classes_of
+from treecrf.segment.characters import Alphabet, Codes, Joins, as_read, classes_of
 from treecrf.segment.config import SegmenterConfig
 from treecrf.segment.errors import SegmentError
+from treecrf.segment.folder import FILES, Parts, has_segmenter, load_parts, save_parts
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.network import OUTPUTS, CharacterNetwork, NetworkEnsemble, step_size
-from treecrf.storage import StorageError, load_tensors, parse_json, replace_file, save_tensors
+from treecrf.segment.sentence_ends import EndScorer, WordReader, rescore
+from treecrf.segment.shapes import keep_whole
 from treecrf.threads import run_sized
 from treecrf.treebank import Sentence
 
@@ -29,20 +26,8 @@ __all__ = ["FILES", "Segmenter", "has_segmenter"]
 
 Result = TypeVar("Result")
 
-SETTINGS = "segmenter.json"
-WEIGHTS = "segmenter.safetensors"
-FILES = (SETTINGS, WEIGHTS)
-_FORMAT = "treecrf segmenter 1"
-_SETTINGS_DIGEST = "settings_sha256"  # in the metadata of the weights
-
 _WINDOWS = 32  # that are read side by side
 _GPU_WINDOWS = 512
-_MOST_NETWORKS = 64  # of an ensemble
-
-
-def has_segmenter(folder: Path) -> bool:
-    """Whether there is a segmenter in a folder."""
-    return (folder / SETTINGS).is_file()
 
 
 class Segmenter:
@@ -56,12 +41,16 @@ class Segmenter:
         alphabet: Alphabet,
         splitter: Splitter,
         joins: Joins,
+        shapes: Sequence[str] = (),
     ) -> None:
         self.config = config
         self.network = network.eval()
         self.alphabet = alphabet
         self.splitter = splitter
         self.joins = joins  # between which classes of characters a token may have a space
+        self.shapes = tuple(shapes)  # names of `SHAPES` that are tokens wherever they are
+        self.end_scorer: EndScorer | None = None
+        self.read_words: WordReader | None = None  # by the encoder that `end_scorer` is for
 
     def segment(self, text: str, *, start: int = 0) -> list[Sentence]:
         """The sentences of a text, without heads; see `segment_stream`."""
@@ -91,7 +80,9 @@ class Segmenter:
         windows = _GPU_WINDOWS if self._on_gpu else _WINDOWS
         size = windows * config.core
         for block in cut_blocks(pieces, size=size, context=config.context, start=start):
-            yield block, self._run(partial(self._read, block.codes), windows=_WINDOWS)
+            scores = self._run(partial(self._read, block.codes), windows=_WINDOWS)
+            self._ask_again([(block, scores)])
+            yield block, scores
 
     def segment_texts(
         self, texts: Sequence[str], *, starts: Sequence[int] | None = None
@@ -114,10 +105,22 @@ class Segmenter:
             group = short[first : first + 2 * _WINDOWS]
             read = partial(self._read_each, [block.codes for _, block in group])
             scores = self._run(read, windows=len(group))
+            self._ask_again([(b, s) for (_, b), s in zip(group, scores, strict=True)])
             for (place, block), of_block in zip(group, scores, strict=True):
                 assembly = self.assembly()
                 found[place] = [*assembly.add(block, of_block), *assembly.finish()]
         return found
+
+    def _ask_again(self, blocks: list[ScoredBlock]) -> None:
+        """Improve the scores of unsure sentence ends, where there is an encoder to ask."""
+        if self.end_scorer is not None and self.read_words is not None:
+            rescore(
+                blocks,
+                self.end_scorer,
+                read=self.read_words,
+                splitter=self.splitter,
+                joins=self.joins,
+            )
 
     def _run(self, call: Callable[[], Result], *, windows: int) -> Result:
         """The result of a call that reads so many windows side by side."""
@@ -137,7 +140,7 @@ class Segmenter:
         )
         inner = iter([scores[context:-context].float().cpu().numpy() for scores in read])
         return [
-            np.concatenate([next(inner) for _ in windows])[: len(codes) - 2 * context]
+            self._with_shapes(np.concatenate([next(inner) for _ in windows]), codes)
             for codes, windows in zip(blocks, cut, strict=True)
         ]
 
@@ -154,8 +157,15 @@ class Segmenter:
         classes = torch.from_numpy(classes_of(windows).astype(np.int32))
         device = self.network.device
         scores = self.network(numbers.to(device), classes.to(device), context=context)
-        flat: Scores = scores.reshape(-1, OUTPUTS).float().cpu().numpy()
-        return flat[: len(codes) - 2 * context]
+        return self._with_shapes(scores.reshape(-1, OUTPUTS).float().cpu().numpy(), codes)
+
+    def _with_shapes(self, scores: Scores, codes: Codes) -> Scores:
+        """The scores of the text of a block, changed where a token is known by its shape."""
+        context = self.config.context
+        scores = scores[: len(codes) - 2 * context]
+        if self.shapes:
+            keep_whole(scores, codes, names=self.shapes, context=context)
+        return scores
 
     @property
     def networks(self) -> list[CharacterNetwork]:
@@ -168,89 +178,34 @@ class Segmenter:
 
         With `half`, the weights are stored in half precision.
         """
-        classes = [[int(before), int(after)] for before, after in np.argwhere(self.joins)]
-        settings = {
-            "format": _FORMAT,
-            "config": self.config.to_dict(),
-            "networks": len(self.networks),
-            "characters": self.alphabet.characters,
-            "spaces_inside": classes,
-            "multiwords": self.splitter.to_dict(),
-        }
-        data = (json.dumps(settings, ensure_ascii=False, indent=1) + "\n").encode()
-        # Should only the first of the two be written, `load` must not take it with an old second.
-        metadata = {"format": _FORMAT, _SETTINGS_DIGEST: hashlib.sha256(data).hexdigest()}
-        weights = self.network.state_dict()
-        if half:
-            weights = {name: tensor.half() for name, tensor in weights.items()}
-        try:
-            with locked_folder(folder):
-                save_tensors(folder / WEIGHTS, weights, metadata)
-                replace_file(folder / SETTINGS, data)
-        except LockedError as error:
-            raise SegmentError(f"{folder}: {error}") from None
+        parts = Parts(
+            config=self.config,
+            network=self.network,
+            alphabet=self.alphabet,
+            splitter=self.splitter,
+            joins=self.joins,
+            shapes=self.shapes,
+            end_scorer=self.end_scorer,
+        )
+        save_parts(parts, folder, half=half)
 
     @classmethod
     def load(cls, folder: Path, *, device: torch.device | str = "cpu") -> "Segmenter":
-        """The segmenter of a folder."""
-        path = folder / SETTINGS
-        if not path.is_file():
-            raise SegmentError(f"{folder}: there is no segmenter here: it has no {SETTINGS}")
-        try:
-            data = path.read_bytes()
-            segmenter = cls._from_dict(parse_json(data))
-        except (OSError, ValueError) as error:
-            raise SegmentError(f"{path}: damaged, or not a segmenter: {error}") from None
-        try:
-            weights, metadata = load_tensors(folder / WEIGHTS, _FORMAT)
-        except StorageError as error:
-            raise SegmentError(str(error)) from None
-        digest = hashlib.sha256(data).hexdigest()
-        if metadata.get(_SETTINGS_DIGEST, digest) != digest:  # older files do not have it
-            raise SegmentError(
-                f"{folder}: {SETTINGS} is not of the same segmenter as {WEIGHTS}, or was "
-                "changed; save the segmenter again, or copy both files from one place"
-            )
-        try:
-            segmenter.network.load_state_dict(restored(weights), assign=True)
-        except (StorageError, RuntimeError):  # torch lists what does not fit
-            raise SegmentError(
-                f"{folder / WEIGHTS}: damaged: these are not the weights that {SETTINGS} tells of"
-            ) from None
-        segmenter.network.to(device).eval()
+        """The segmenter of a folder; it does without a second opinion on sentence ends."""
+        parts = load_parts(folder)
+        segmenter = cls(
+            parts.config,
+            parts.network.to(device),
+            alphabet=parts.alphabet,
+            splitter=parts.splitter,
+            joins=parts.joins,
+            shapes=parts.shapes,
+        )
+        if parts.end_scorer is not None:
+            segmenter.end_scorer = parts.end_scorer.to(device).eval()
         with torch.inference_mode():
             segmenter.network.pack()
         return segmenter
-
-    @classmethod
-    def _from_dict(cls, data: Any) -> "Segmenter":
-        if not isinstance(data, dict) or data.get("format") != _FORMAT:
-            raise SegmentError(f"not a file of this version of treecrf ({_FORMAT})")
-        try:
-            config = SegmenterConfig().changed(data["config"])
-            alphabet = Alphabet(_characters(data["characters"]))
-            joins = np.zeros((len(CharacterClass), len(CharacterClass)), np.bool_)
-            for before, after in data["spaces_inside"]:
-                if type(before) is not int or type(after) is not int:
-                    raise SegmentError("classes of characters are whole numbers")
-                if min(before, after) <= CharacterClass.LINE_BREAK:
-                    raise SegmentError("a token has two spaces side by side")
-                joins[CharacterClass(before), CharacterClass(after)] = True
-            splitter = Splitter.from_dict(data["multiwords"])
-            networks = data.get("networks", 1)  # older files do not have it
-            if type(networks) is not int or not 1 <= networks <= _MOST_NETWORKS:
-                raise SegmentError(f"networks is {networks!r:.60}: it is 1 to {_MOST_NETWORKS}")
-        except (KeyError, TypeError, AttributeError) as error:
-            raise SegmentError(f"something is missing or of the wrong kind ({error})") from None
-        with blank_weights():  # `load` has them
-            members = [CharacterNetwork(len(alphabet), config) for _ in range(networks)]
-        return cls(
-            config,
-            NetworkEnsemble(members) if networks > 1 else members[0],
-            alphabet=alphabet,
-            splitter=splitter,
-            joins=joins,
-        )
 
     @classmethod
     def ensemble(cls, segmenters: Sequence["Segmenter"]) -> "Segmenter":
@@ -274,14 +229,5 @@ class Segmenter:
             alphabet=first.alphabet,
             splitter=first.splitter,
             joins=first.joins,
+            shapes=first.shapes,
         )
-
-
-def _characters(value: object) -> list[str]:
-    if not isinstance(value, list) or not all(
-        isinstance(character, str) and len(character) == 1 for character in value
-    ):
-        raise SegmentError("the characters are not a list of single characters")
-    if len(set(value)) < len(value):
-        raise SegmentError("the characters have one of them twice")
-    return value

@@ -17,11 +17,10 @@ from treecrf.segment.errors import SegmentError
 from treecrf.segment.multiwords import learn_splitter
 from treecrf.segment.network import CharacterNetwork, step_size
 from treecrf.segment.segmenter import Segmenter
+from treecrf.segment.training.conventions import find_joins, find_shapes, multiwords_of
 from treecrf.segment.training.raw_text import (
     cut_runs,
     draw_windows,
-    find_joins,
-    multiwords_of,
     raw_sentences,
     raw_text,
 )
@@ -68,12 +67,14 @@ def train_segmenter(
     config: SegmenterConfig,
     *,
     start: Segmenter | None = None,
+    max_minutes: float | None = None,
     device: torch.device | str = "cpu",
     on_epoch: Callable[[SegmenterEpoch], None] = lambda epoch: None,
 ) -> Segmenter:
     """Train on sentences in the order of the text; keep the epoch with the best mean dev F1.
 
-    Training goes on from the weights of `start`, whose network has the sizes of `config`.
+    Training goes on from the weights of `start`, whose network has the sizes of `config`. It ends
+    with the first epoch that goes beyond `max_minutes`.
     """
     with threads_for(step_size(config, config.batch_windows)):
         started = time.perf_counter()
@@ -97,6 +98,7 @@ def train_segmenter(
             alphabet=alphabet,
             splitter=learn_splitter(multiwords_of(train)),
             joins=find_joins(sentences),
+            shapes=find_shapes(sentences),
         )
         parameters = list(network.parameters())
         averages = [parameter.data for parameter in averaged.parameters()]
@@ -137,7 +139,8 @@ def train_segmenter(
                 best = {name: tensor.clone() for name, tensor in averaged.state_dict().items()}
             seconds = time.perf_counter() - started
             on_epoch(SegmenterEpoch(epoch, mean, scores, best_epoch, seconds))
-            if epoch - best_epoch >= config.patience:
+            late = max_minutes is not None and seconds >= 60 * max_minutes
+            if late or epoch - best_epoch >= config.patience:
                 break
         averaged.load_state_dict(best)
         return segmenter

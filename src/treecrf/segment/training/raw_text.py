@@ -20,16 +20,15 @@ from treecrf.segment.characters import (
     may_join,
 )
 from treecrf.segment.config import SegmenterConfig
-from treecrf.segment.multiwords import Words
 from treecrf.segment.spaces import space_after, space_before
 from treecrf.treebank import Multiword, Sentence, Token
 from treecrf.treebank.tokens import surfaces
 
 __all__ = [
+    "TOKEN",
+    "RawSentence",
     "cut_runs",
     "draw_windows",
-    "find_joins",
-    "multiwords_of",
     "raw_sentences",
     "raw_text",
     "treebank_text",
@@ -130,25 +129,6 @@ def _pieces(sentences: Iterable[RawSentence]) -> Iterator[str]:
         yield (PARAGRAPH if new else after) + sentence.before + sentence.text
         after = sentence.after
     yield after
-
-
-def multiwords_of(sentences: Sequence[Sentence]) -> Iterator[tuple[str, Words]]:
-    """The multiword tokens with their words."""
-    for sentence in sentences:
-        forms = sentence.forms
-        for multiword in sentence.multiwords:
-            yield multiword.form, tuple(forms[multiword.first - 1 : multiword.last])
-
-
-def find_joins(sentences: Sequence[RawSentence]) -> Joins:
-    """Between which classes of characters a token has a space inside it."""
-    joins = np.zeros((len(CharacterClass), len(CharacterClass)), np.bool_)
-    for sentence in sentences:
-        classes = classes_of(codes_of(sentence.text))
-        inside = (classes[1:-1] == CharacterClass.SPACE) & (sentence.labels[:-2] & TOKEN == 0)
-        inside &= ~is_space(classes[:-2]) & ~is_space(classes[2:])
-        joins[classes[:-2][inside], classes[2:][inside]] = True
-    return joins
 
 
 _LONGEST_RUN = 40  # sentences that stay together, and share a layout
