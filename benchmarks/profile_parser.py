@@ -32,6 +32,7 @@ from treecrf.parser.decoding import decoder
 from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.files.pipeline import Ahead
 from treecrf.parser.network import loss
+from treecrf.parser.network.loss import TreeScores
 from treecrf.parser.network.readers import WordReader
 from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.training import loop
@@ -215,7 +216,7 @@ def watch_parsing(stages: Stages) -> None:
     stages.watch(api, "encode", "words to numbers", host=True)
     stages.watch(decoding_batches, "make_batch", "batch, on the host")
     stages.watch(decoder.Decoding, "best", "decoding")
-    stages.watch(decoder, "distribution", "marginals")
+    stages.watch(TreeScores, "distribution", "marginals")
     stages.watch(TreeDistribution, "marginals", "marginals")
     stages.watch(decoder.Decoding, "_trees", "best relations, to the host")
     stages.watch(TreeNamer, "with_trees", "naming trees", host=True)

@@ -12,7 +12,7 @@ from treecrf.parser.decoding.batches import BATCH_WORDS
 from treecrf.parser.decoding.mbr import is_projective_tree, mbr_heads
 from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.device import fast_products
-from treecrf.parser.network.loss import distribution
+from treecrf.parser.network.loss import TreeScores
 from treecrf.treebank import Sentence
 
 __all__ = ["greedy_share", "parse_with_host_trees"]
@@ -30,17 +30,14 @@ def parse_with_host_trees(parser: Parser, sentences: Sequence[Sentence]) -> list
     parsed: list[Sentence | None] = [None] * len(sentences)
     scorer = parser.scorer
     tokens = BATCH_WORDS[parser.device.type]
-    for rows in cut_batches(encoded.lengths, order, tokens=tokens):
+    apart = parser.config.longest_together
+    for rows in cut_batches(encoded.lengths, order, tokens=tokens, apart=apart):
         batch = make_batch(encoded, rows, device=parser.device)
         with fast_products():
             roles = scorer(batch)
-            siblings = scorer.siblings(roles, batch)
-            crf = distribution(
-                scorer.arcs(roles, batch).cpu(),
-                None if siblings is None else siblings.cpu(),
-                batch.lengths.cpu(),
-                config=parser.config,
-            )
+            scores = TreeScores.of(scorer, roles, batch, config=parser.config)
+            scores = scores.change(lambda part: part.cpu())
+            crf = scores.distribution(batch.lengths.cpu(), config=parser.config)
             heads = mbr_heads(crf)
             numbers = scorer.relations(roles, batch, heads.to(parser.device)).argmax(1)
         relations = batch.unpack(numbers.unsqueeze(1)).squeeze(2).cpu()

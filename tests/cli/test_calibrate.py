@@ -77,6 +77,6 @@ def test_what_cannot_be_calibrated(unsure: Path, tmp_path: Path) -> None:
     assert content(unsure) == before
     file.write_text(WHOLE)
     line = problem("calibrate", "en", file)
-    assert line == "en: comes with treecrf and stays as it is; calibrate a copy of it"
+    assert line == "en: belongs to an installed package and stays as it is; calibrate a copy of it"
     missing = tmp_path / "missing"
     assert problem("calibrate", missing, file).startswith(f"{missing}: no such folder; a model is")

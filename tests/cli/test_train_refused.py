@@ -33,7 +33,7 @@ def test_another_architecture_cannot_start_from_a_model(
         ("epochs", "'epochs' is not a setting: write key=value, such as epochs=10"),
         ("epochs=many", "epochs is 'many'; it is a whole number"),
         ("mlp_dropout=1", "mlp_dropout is 1.0; it is from 0 to below 1"),
-        ("loss=crf3o", "loss is 'crf3o'; it is one of: local, crf, crf2o, nonprojective"),
+        ("loss=crf4o", "loss is 'crf4o'; it is one of: local, crf, crf2o, crf3o, nonprojective"),
     ],
 )
 def test_wrong_settings(setting: str, expected: str, data: tuple[object, ...], out: Path) -> None:

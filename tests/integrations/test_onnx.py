@@ -168,7 +168,7 @@ def test_a_graph_of_another_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_english_model_is_exported_in_single_precision(tmp_path: Path) -> None:
-    assert problem("export").startswith("name a file for the graph of a model that comes with")
+    assert problem("export").startswith("name a file for the graph of an installed model")
     missing = problem("parse", "--text", "a", "--runtime", "onnx")
     assert missing == "name a graph with --onnx FILE: treecrf export --onnx FILE writes it"
     missing = problem("parse", "--text", "a", "--runtime", "onnx", "--onnx", "no.onnx")

@@ -21,7 +21,7 @@ from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
 
-LOSSES = ("local", "crf", "crf2o", "nonprojective")
+LOSSES = ("local", "crf", "crf2o", "crf3o", "nonprojective")
 DECODERS = ("viterbi", "mbr", "mst")
 
 SMALL = Config(
@@ -36,6 +36,7 @@ SMALL = Config(
     arc_size=6,
     label_size=4,
     sibling_size=4,
+    grandparent_size=4,
     predict=(),
     column_size=4,
     min_marked=1,
@@ -115,12 +116,18 @@ def trees_of(
     roles = scorer(batch)
     if crossing is None:
         crossing = config.loss == "nonprojective"
-    siblings = None if crossing else scorer.siblings(roles, batch)
-    family = "nonprojective" if crossing else "first_order" if siblings is None else "second_order"
+    siblings, grandparents = scorer.siblings(roles, batch), scorer.grandparents(roles, batch)
+    if crossing:
+        family, siblings, grandparents = "nonprojective", None, None
+    elif grandparents is not None:
+        family = "grandparent" if siblings is None else "grandsibling"
+    else:
+        family = "first_order" if siblings is None else "second_order"
     problem = Problem(
         family=family,
         arc_scores=scorer.arcs(roles, batch),
         sibling_scores=siblings,
+        grandparent_scores=grandparents,
         lengths=batch.lengths,
         multiroot=config.multiroot,
         allowed=allowed,

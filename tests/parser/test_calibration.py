@@ -12,7 +12,7 @@ from treecrf.parser.estimates import FACTORED_CELLS
 from treecrf.parser.training.calibration import calibration_errors, fit_temperatures
 from treecrf.treebank import Sentence
 
-LOSSES = ("local", "crf", "crf2o", "nonprojective")
+LOSSES = ("local", "crf", "crf2o", "crf3o", "nonprojective")
 
 
 def parser_with(temperature: float, loss: str = "crf2o", *, spread: float = 0.7) -> Parser:

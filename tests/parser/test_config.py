@@ -119,9 +119,9 @@ def test_what_is_wrong_with_a_file_is_told_with_its_name(
 @pytest.mark.parametrize(
     ("setting", "problem"),
     [
-        ("loss=crf3o", "loss is 'crf3o'; it is one of: local, crf, crf2o, nonprojective"),
-        ("loss=1", "loss is 1; it is one of: local, crf, crf2o, nonprojective"),
-        ("loss=[1, 2]", "loss is [1, 2]; it is one of: local, crf, crf2o, nonprojective"),
+        ("loss=crf4o", "loss is 'crf4o'; it is one of: local, crf, crf2o, crf3o, nonprojective"),
+        ("loss=1", "loss is 1; it is one of: local, crf, crf2o, crf3o, nonprojective"),
+        ("loss=[1, 2]", "loss is [1, 2]; it is one of: local, crf, crf2o, crf3o, nonprojective"),
         ("epochs=many", "epochs is 'many'; it is a whole number"),
         ("epochs=2.0", "epochs is 2.0; it is a whole number"),
         ("epochs=true", "epochs is True; it is a whole number"),
@@ -195,6 +195,9 @@ RESOLVED = {
     ("crf2o", "pseudo"): ("mbr", True, False),
     ("crf2o", "mst"): ("mst", False, True),
     ("crf2o", "none"): ("mbr", False, False),
+    ("crf3o", "pseudo"): ("mbr", True, False),
+    ("crf3o", "mst"): ("mst", False, True),
+    ("crf3o", "none"): ("mbr", False, False),
     ("nonprojective", "pseudo"): ("mbr", False, True),
     ("nonprojective", "mst"): ("mbr", False, True),
     ("nonprojective", "none"): ("mbr", False, True),

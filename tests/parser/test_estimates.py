@@ -15,7 +15,7 @@ from treecrf.parser.estimates import check_lists, check_training, needed_bytes
 from treecrf.treebank import Sentence, write_conllu
 
 
-@pytest.mark.parametrize("loss", ["local", "crf", "crf2o", "nonprojective"])
+@pytest.mark.parametrize("loss", ["local", "crf", "crf2o", "crf3o", "nonprojective"])
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_sentence_is_named_with_its_words_and_bytes(
     tmp_path: Path, loss: str, workers: int
@@ -46,7 +46,7 @@ def test_training_is_judged_by_the_memory_that_is_left(tmp_path: Path) -> None:
     assert not model.exists()
 
 
-@pytest.mark.parametrize("loss", ["local", "crf", "crf2o", "nonprojective"])
+@pytest.mark.parametrize("loss", ["local", "crf", "crf2o", "crf3o", "nonprojective"])
 def test_training_refuses_what_does_not_fit(loss: str) -> None:
     sentences, config = [sentence_of(5, seed=0), sentence_of(200, seed=0)], with_loss(loss)
     network, cpu = nn.Linear(10, 10, bias=False), torch.device("cpu")

@@ -25,6 +25,7 @@ from treecrf.parser.training.warm_start import (
 )
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment import SegmenterConfig, train_segmenter
+from treecrf.segment.sentence_ends import EndScorer
 from treecrf.treebank import Sentence, read_conllu, write_conllu
 from treecrf.treebank.pseudoprojective import is_lifted
 
@@ -46,7 +47,10 @@ def taken(target: Scorer, source: Scorer, old: Config, new: Config) -> None:
     take_weights(target, source.state_dict(), relations=relations, old=old, new=new)
 
 
-@pytest.mark.parametrize(("loss", "then"), [("crf", "crf2o"), ("crf2o", "crf"), ("local", "crf")])
+@pytest.mark.parametrize(
+    ("loss", "then"),
+    [("crf", "crf2o"), ("crf2o", "crf"), ("local", "crf"), ("crf2o", "crf3o"), ("crf3o", "crf")],
+)
 def test_weights_of_a_role_stay_those_of_the_role(loss: str, then: str) -> None:
     old = SMALL.changed({"loss": loss, "predict": ["upos"]})
     new = old.changed({"loss": then})
@@ -165,7 +169,9 @@ def test_a_model_keeps_what_was_chosen_for_the_one_that_it_starts_from(tmp_path:
     write_conllu(sentences, treebank)
     chosen = PSEUDO.changed({"temperature": 2.5, "precision": "int8", "seed": 3})
     train(begin(model, treebank, chosen), model)
-    train_segmenter(sentences, sentences, SegmenterConfig(epochs=1)).save(model)
+    segmenter = train_segmenter(sentences, sentences, SegmenterConfig(epochs=1))
+    segmenter.end_scorer = EndScorer(load(model, device="cpu").scorer.reader.size, 2)
+    segmenter.save(model)
     assert merged_config(tmp_path / "next", init=model, resume=False) == chosen
     assert merged_config(model, init=None, resume=True) == chosen
     training = begin(tmp_path / "next", treebank, chosen, init=model)
@@ -176,6 +182,7 @@ def test_a_model_keeps_what_was_chosen_for_the_one_that_it_starts_from(tmp_path:
         parser = load(folder, device="cpu")
         assert parser.config == chosen
         assert parser.parse(sentences[0].text)[0].text == sentences[0].text
+        assert parser.segmenter.end_scorer is None  # it was for the encoder before training
     alone = begin(tmp_path / "other", treebank, chosen, init=model, keep_segmenter=False)
     train(alone, tmp_path / "other")
     assert not load(tmp_path / "other", device="cpu").has_segmenter

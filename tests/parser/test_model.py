@@ -31,7 +31,7 @@ def test_scores_do_not_depend_on_the_rest_of_the_batch(loss: str) -> None:
     heads = torch.zeros(batch.grid, dtype=torch.int64)
     arcs, siblings = scorer.arcs(roles, batch), scorer.siblings(roles, batch)
     relations = batch.unpack(scorer.relations(roles, batch, heads))
-    assert (siblings is not None) == (loss == "crf2o")
+    assert (siblings is not None) == (loss in ("crf2o", "crf3o"))
     for place, row in enumerate(batch.rows.tolist()):
         alone = batch_of([sentences[row]], config)
         own_roles = scorer(alone)
@@ -169,5 +169,7 @@ def test_only_models_that_give_tags_score_them() -> None:
 def test_only_models_of_the_second_order_score_siblings() -> None:
     for loss in LOSSES:
         scorer = Scorer(with_loss(loss), VOCABULARY.sizes)
-        assert (scorer.sibling_scores is not None) == (loss == "crf2o")
-        assert any(name.startswith("pair") for name in scorer.roles.sizes) == (loss == "crf2o")
+        assert (scorer.sibling_scores is not None) == (loss in ("crf2o", "crf3o"))
+        assert any(name.startswith("pair") for name in scorer.roles.sizes) == (
+            loss in ("crf2o", "crf3o")
+        )

@@ -15,14 +15,14 @@ from treecrf.parser.batching.batch import make_batch
 from treecrf.parser.batching.encoding import encode, encode_annotation
 from treecrf.parser.batching.targets import WEIGHT, Items
 from treecrf.parser.config import Config
-from treecrf.parser.network.loss import distribution, training_loss
+from treecrf.parser.network.loss import TreeScores, training_loss
 from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.training.loop import train
 from treecrf.parser.training.teachers import check_teachers, find_targets
 from treecrf.treebank import Sentence, write_conllu
 
-LOSSES = ["local", "crf", "crf2o", "nonprojective"]
+LOSSES = ["local", "crf", "crf2o", "crf3o", "nonprojective"]
 
 
 def test_items_are_found_by_token() -> None:
@@ -53,9 +53,8 @@ def losses(config: Config, sentences: list[Sentence]) -> tuple[torch.Tensor, tor
     with torch.no_grad():
         alone = training_loss(parser.scorer, plain, config)
         if config.teacher_weight == 1:  # the entropy of the teacher's trees
-            arcs = parser.scorer.arcs(parser.scorer(plain), plain)
-            siblings = parser.scorer.siblings(parser.scorer(plain), plain)
-            crf = distribution(arcs, siblings, plain.lengths, config=config)
+            scores = TreeScores.of(parser.scorer, parser.scorer(plain), plain, config=config)
+            crf = scores.distribution(plain.lengths, config=config)
             alone = crf.entropy.sum() / plain.lengths.sum()
         return alone, training_loss(parser.scorer, taught, config)
 

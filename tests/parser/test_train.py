@@ -142,8 +142,10 @@ def test_every_epoch_has_an_order_of_its_own(
 ) -> None:
     orders: list[list[list[int]]] = []
 
-    def recorded(lengths: np.ndarray, *, tokens: int, seed: int) -> list[np.ndarray]:
-        batches = shuffled_batches(lengths, tokens=tokens, seed=seed)
+    def recorded(
+        lengths: np.ndarray, *, tokens: int, seed: int, apart: int | None
+    ) -> list[np.ndarray]:
+        batches = shuffled_batches(lengths, tokens=tokens, seed=seed, apart=apart)
         orders.append([batch.tolist() for batch in batches])
         return batches
 

@@ -36,13 +36,15 @@ def calibrate(
     over 15 bins; of relations, it is over the words whose head is right.
     """
     from treecrf.parser import ParserError, load
-    from treecrf.parser.bundled import BUNDLED, model_folder
+    from treecrf.parser.bundled import is_packaged, model_folder
     from treecrf.parser.folder import CONFIG, change_settings
     from treecrf.parser.training.calibration import calibration_errors, fit_temperatures
 
     folder = model_folder(model)
-    if not dry_run and folder.resolve().is_relative_to(BUNDLED.resolve()):
-        raise ParserError(f"{model}: comes with treecrf and stays as it is; calibrate a copy of it")
+    if not dry_run and is_packaged(folder):
+        raise ParserError(
+            f"{model}: belongs to an installed package and stays as it is; calibrate a copy of it"
+        )
     sentences = list(treebank.read_conllu(file))
     if not sentences:
         raise treebank.TreebankError("there are no sentences to calibrate with", source=file)

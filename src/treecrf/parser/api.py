@@ -7,7 +7,6 @@ from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from treecrf.parser.arguments import (
     Words,
@@ -39,7 +38,7 @@ from treecrf.parser.files.language import LanguageCheck
 from treecrf.parser.files.pipeline import pipelined, windows
 from treecrf.parser.folder import load_settings, load_vectors, load_weights
 from treecrf.parser.model import Model
-from treecrf.parser.network.loss import TreeCRF, distribution, tempered
+from treecrf.parser.network.loss import TreeCRF, TreeScores
 from treecrf.threads import run_on_one_thread
 from treecrf.treebank import Document, Sentence
 
@@ -266,17 +265,14 @@ class Parser(Model):
         batch = make_batch(encoded, np.arange(len(given)), device=self.device)
         back = torch.from_numpy(np.argsort(batch.rows)).to(self.device)
 
-        def score() -> tuple[Tensor, Tensor | None]:
-            roles = self.scorer(batch)
-            arcs, siblings = self.scorer.arcs(roles, batch), self.scorer.siblings(roles, batch)
-            return tempered(arcs, siblings, self.config.temperature)
+        def score() -> TreeScores:
+            scores = TreeScores.of(self.scorer, self.scorer(batch), batch, config=self.config)
+            return scores.tempered(self.config.temperature)
 
         with torch.no_grad(), fast_products():
             small = is_small_grid(batch.grid, self.device)
-            arcs, siblings = run_on_one_thread(score) if small else score()
-        return distribution(
-            arcs[back],
-            None if siblings is None else siblings[back],
+            scores = run_on_one_thread(score) if small else score()
+        return scores.change(lambda part: part[back]).distribution(
             batch.lengths[back],
             config=self.config,
             allowed=allowed_arcs(made, batch.grid[1], device=self.device),

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-Loss = Literal["local", "crf", "crf2o", "nonprojective"]
+Loss = Literal["local", "crf", "crf2o", "crf3o", "nonprojective"]
 Decoder = Literal["auto", "mbr", "viterbi", "mst"]
 Nonprojective = Literal["pseudo", "mst", "none"]  # crossing arcs: lifted, decoded as such, neither
 InputKind = Literal["auto", "conllu", "tokens", "text", "lines", "jsonl", "parquet"]

@@ -22,7 +22,7 @@ class Config(Settings):
     renamed = MappingProxyType({"products": "precision"})
 
     loss: choices.Loss = setting(
-        "crf2o", "Training loss: local (head selection), crf, crf2o or nonprojective."
+        "crf2o", "Training loss: local (head selection), crf, crf2o, crf3o or nonprojective."
     )
     decoder: choices.Decoder = setting(
         "auto", "Decoder: mbr, viterbi or mst; auto chooses by the loss."
@@ -78,6 +78,16 @@ class Config(Settings):
     arc_size: int = setting(500, "Size of the vectors that score arcs.", least=1)
     label_size: int = setting(100, "Size of the vectors that score relations.", least=1)
     sibling_size: int = setting(100, "Size of the vectors that score adjacent siblings.", least=1)
+    grandparent_size: int = setting(100, "Size of the vectors that score grandparents.", least=1)
+    crf3o_siblings: bool = setting(
+        True, "With crf3o: whether adjacent siblings are scored beside grandparents."
+    )
+    longest_third_order: int = setting(
+        150,
+        "With crf3o: words of the longest sentence whose grandparents are scored; longer ones "
+        "have those of arcs and siblings.",
+        least=0,
+    )
     column_size: int = setting(200, "Size of the vectors that predict each column.", least=1)
 
     embedding_dropout: float = setting(
@@ -194,7 +204,26 @@ class Config(Settings):
     @property
     def learns_projective(self) -> bool:
         """Whether the loss sums over projective trees, so that other trees cannot be learnt."""
-        return self.loss in ("crf", "crf2o")
+        return self.loss in ("crf", "crf2o", "crf3o")
+
+    @property
+    def scores_siblings(self) -> bool:
+        """Whether the network scores adjacent siblings."""
+        return self.loss == "crf2o" or (self.loss == "crf3o" and self.crf3o_siblings)
+
+    @property
+    def scores_grandparents(self) -> bool:
+        """Whether the network scores grandparents."""
+        return self.loss == "crf3o"
+
+    def uses_grandparents(self, tokens: int) -> bool:
+        """Whether grandparents count in sentences of so many tokens, the root symbol included."""
+        return self.scores_grandparents and tokens <= self.longest_third_order + 1
+
+    @property
+    def longest_together(self) -> int | None:
+        """Words from which on sentences share no batch with shorter ones; None for any."""
+        return self.longest_third_order if self.scores_grandparents else None
 
     def to_toml(self) -> str:
         """The settings as a TOML file, each with a comment."""
@@ -218,6 +247,7 @@ ARCHITECTURE = (
     "arc_size",
     "label_size",
     "sibling_size",
+    "grandparent_size",
     "column_size",
 )
 """Settings that weights depend on: a warm start needs the same."""

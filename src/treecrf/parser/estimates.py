@@ -39,6 +39,7 @@ _TRAINING_COPIES = 4
 _SIBLING_BYTES = 16
 _TRAINED_SIBLING_BYTES = 24
 _CHART_BYTES = 128
+_GRANDPARENT_CHART_BYTES = 120  # three charts of scaled numbers, their flows and marginals
 _FEATURE_BYTES = 4  # of the product of a head and a sibling
 _LIST_BYTES = 48  # at most three lists of the k best trees for each span: scores and choices
 
@@ -74,7 +75,9 @@ def needed_bytes(words: int, config: Config, *, training: bool = False) -> int:
     """Estimated memory of the scores and charts of one sentence."""
     tokens = words + 1
     needed = _CHART_BYTES * tokens**2
-    if config.loss != "crf2o":
+    if config.scores_grandparents and words <= config.longest_third_order:
+        needed += (_SIBLING_BYTES + _GRANDPARENT_CHART_BYTES) * tokens**3
+    if not config.scores_siblings:
         return needed
     features = _FEATURE_BYTES * (config.sibling_size + 1) * tokens**2
     if training:

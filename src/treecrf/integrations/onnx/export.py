@@ -11,7 +11,7 @@ from treecrf.integrations.onnx.network import scorer_graph
 from treecrf.integrations.onnx.runtime import FORMAT, GRAPH, GraphScorer
 from treecrf.parser.batching.batch import Batch, make_batch
 from treecrf.parser.batching.encoding import encode
-from treecrf.parser.bundled import BUNDLED, model_folder
+from treecrf.parser.bundled import is_packaged, model_folder
 from treecrf.parser.errors import ParserError
 from treecrf.parser.folder import model_digest
 from treecrf.parser.network.scorer import Scorer
@@ -33,8 +33,8 @@ def export_onnx(
     Without `graph` it goes into the model folder, where `treecrf parse --runtime onnx` looks.
     """
     folder = model_folder(model)
-    if graph is None and folder.is_relative_to(BUNDLED):
-        raise ParserError("name a file for the graph of a model that comes with treecrf: --onnx F")
+    if graph is None and is_packaged(folder):
+        raise ParserError("name a file for the graph of an installed model: --onnx FILE")
     path = folder / GRAPH if graph is None else Path(graph)
     parser = treecrf.load(folder, device="cpu", precision="float32")  # as the graph computes
     assert isinstance(parser.scorer, Scorer)
@@ -72,10 +72,13 @@ def largest_difference(scorer: Scorer, graph: GraphScorer, batch: Batch) -> floa
     inside = tokens <= batch.lengths[:, None]
     arcs = inside[:, :, None] & inside[:, None]
     pairs = [(scorer.arcs(ours, batch)[arcs], graph.arcs(theirs, batch)[arcs])]
-    one, other = scorer.siblings(ours, batch), graph.siblings(theirs, batch)
-    if one is not None and other is not None:
-        triples = arcs[..., None] & inside[:, None, None]
-        pairs.append((one[triples], other[triples]))
+    triples = arcs[..., None] & inside[:, None, None]
+    for one, other in (
+        (scorer.siblings(ours, batch), graph.siblings(theirs, batch)),
+        (scorer.grandparents(ours, batch), graph.grandparents(theirs, batch)),
+    ):
+        if one is not None and other is not None:
+            pairs.append((one[triples], other[triples]))
     for shift in range(batch.grid[1]):  # each head in turn
         heads = (tokens + shift) % (batch.lengths[:, None] + 1)
         pairs.append((scorer.relations(ours, batch, heads), graph.relations(theirs, batch, heads)))

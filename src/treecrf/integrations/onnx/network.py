@@ -21,9 +21,9 @@ def scorer_graph(scorer: Scorer, properties: dict[str, str]) -> "ModelProto":
     """Make the graph of a scorer, for the inputs of `graph_inputs`; `properties` are its metadata.
 
     Its outputs are `arc_scores [batch, dependent, head]`, `label_scores [batch, dependent, head,
-    relation]` and, if the model has them, `sibling_scores [batch, dependent, head, sibling]` and,
-    for each column that it predicts, `upos_scores [batch, token, class]` and so on. Cells of
-    padding are arbitrary.
+    relation]` and, if the model has them, `sibling_scores [batch, dependent, head, sibling]`,
+    `grandparent_scores [batch, dependent, head, grandparent]` and, for each column that it
+    predicts, `upos_scores [batch, token, class]` and so on. Cells of padding are arbitrary.
     """
     graph = Graph()
     lengths = graph.input("lengths", ["batch"])
@@ -44,8 +44,15 @@ def scorer_graph(scorer: Scorer, properties: dict[str, str]) -> "ModelProto":
     count = scorer.label_scores.weight.shape[0]
     graph.output("label_scores", relations, ["batch", "token", "token", count])
     if scorer.sibling_scores is not None:
-        siblings = _add_siblings(graph, scorer.sibling_scores.weight, roles, width)
+        names = ("pair_dependent", "pair_head", "pair_sibling")
+        weight, triple = scorer.sibling_scores.weight, [roles[name] for name in names]
+        siblings = _add_triples(graph, weight, triple, width)
         graph.output("sibling_scores", siblings, ["batch", "token", "token", "token"])
+    if scorer.grandparent_scores is not None:
+        names = ("grand_dependent", "grand_head", "grandparent")
+        weight, triple = scorer.grandparent_scores.weight, [roles[name] for name in names]
+        grandparents = _add_triples(graph, weight, triple, width)
+        graph.output("grandparent_scores", grandparents, ["batch", "token", "token", "token"])
     _add_columns(graph, scorer, roles)
     return graph.finish(properties)
 
@@ -140,17 +147,17 @@ def _add_relations(graph: Graph, weight: Tensor, roles: dict[str, Value], width:
     return graph.transpose(graph.add("Add", scores, alone), 0, 1, 3, 2)
 
 
-def _add_siblings(graph: Graph, weight: Tensor, roles: dict[str, Value], width: Value) -> Value:
-    """[s_k; 1]ᵀ (h_iᵀ W) [m_j; 1] of every triple."""
+def _add_triples(graph: Graph, weight: Tensor, roles: list[Value], width: Value) -> Value:
+    """[s_k; 1]ᵀ (h_iᵀ W) [m_j; 1] of every triple of dependent m, head h and the other, s."""
     size = weight.shape[1]
-    form = graph.linear(roles["pair_head"], weight.flatten(1), None)
-    form = graph.reshape(form, 0, 0, size, size)  # [batch, head, sibling, dependent]
-    siblings, dependents = (
-        graph.add("Pad", roles[role], graph.integers(0, 0, 0, 0, 0, 1), graph.number(1.0))
-        for role in ("pair_sibling", "pair_dependent")
+    form = graph.linear(roles[1], weight.flatten(1), None)
+    form = graph.reshape(form, 0, 0, size, size)  # [batch, head, other, dependent]
+    others, dependents = (
+        graph.add("Pad", role, graph.integers(0, 0, 0, 0, 0, 1), graph.number(1.0))
+        for role in (roles[2], roles[0])
     )  # each with a 1 at the end
-    siblings = graph.add("Unsqueeze", siblings, graph.integers(1))
-    pairs = graph.add("MatMul", siblings, form)  # [batch, head, sibling, dependent feature]
+    others = graph.add("Unsqueeze", others, graph.integers(1))
+    pairs = graph.add("MatMul", others, form)  # [batch, head, other, dependent feature]
     pairs = graph.transpose(graph.reshape(pairs, 0, -1, size), 0, 2, 1)
     scores = graph.add("MatMul", dependents, pairs)
     return graph.reshape(scores, 0, 0, width, width)

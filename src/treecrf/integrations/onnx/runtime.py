@@ -11,7 +11,7 @@ from torch import Tensor
 from treecrf.extras import needs_extra
 from treecrf.parser.api import Parser
 from treecrf.parser.batching.batch import Batch, PieceInputs, WordInputs
-from treecrf.parser.bundled import BUNDLED, DEFAULT, model_folder
+from treecrf.parser.bundled import BUNDLED, DEFAULT, is_packaged, model_folder
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import FACTORED_CELLS
 from treecrf.parser.folder import load_settings, model_digest
@@ -50,12 +50,11 @@ def load_onnx(
 
 
 def _missing(folder: Path, graph: str | Path | None) -> str:
-    bundled = folder.is_relative_to(BUNDLED)
-    model = folder.name if bundled else folder
+    model = folder.name if folder.is_relative_to(BUNDLED) else folder
     command = "treecrf export" if model == DEFAULT else f"treecrf export --model {model}"
     if graph is not None:
         return f"{graph}: no such file: {command} --onnx {graph} writes it"
-    if bundled:
+    if is_packaged(folder):
         return f"name a graph with --onnx FILE: {command} --onnx FILE writes it"
     return f"{folder / GRAPH}: no such file: {command} writes it"
 
@@ -89,8 +88,13 @@ class GraphScorer:
         """True if the graph has sibling scores, else None, as in `Scorer`."""
         return "sibling_scores" in self.outputs or None
 
+    @property
+    def grandparent_scores(self) -> bool | None:
+        """True if the graph has grandparent scores, else None, as in `Scorer`."""
+        return "grandparent_scores" in self.outputs or None
+
     def __call__(self, batch: Batch) -> Roles:
-        if self.sibling_scores and batch.grid[1] ** 3 > FACTORED_CELLS:
+        if (self.sibling_scores or self.grandparent_scores) and batch.grid[1] ** 3 > FACTORED_CELLS:
             raise _too_long(batch)
         inputs = graph_inputs(batch)
         found = self.session.run(self.outputs, {name: inputs[name] for name in self.inputs})
@@ -106,6 +110,10 @@ class GraphScorer:
     def siblings(self, roles: Roles, batch: Batch) -> Tensor | None:
         """Sibling scores `[batch, dependent, head, sibling]` of the second order."""
         return roles.get("sibling_scores")
+
+    def grandparents(self, roles: Roles, batch: Batch) -> Tensor | None:
+        """Grandparent scores `[batch, dependent, head, grandparent]` of the third order."""
+        return roles.get("grandparent_scores")
 
     def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]:
         """Raise an error: graphs have no factored scores, so such a batch is refused."""

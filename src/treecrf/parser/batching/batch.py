@@ -165,15 +165,21 @@ def _to_device(
 
 
 def cut_batches(
-    lengths: Integers, order: Integers, *, tokens: int, cells: int = CELLS
+    lengths: Integers, order: Integers, *, tokens: int, cells: int = CELLS, apart: int | None = None
 ) -> Iterator[Integers]:
-    """Cut an order of sentences into batches of at most `tokens` words and `cells` of the grid."""
+    """Cut an order of sentences into batches of at most `tokens` words and `cells` of the grid.
+
+    Sentences of more than `apart` words share no batch with others.
+    """
     first = words = longest = 0
     for place, row in enumerate(order):
         length = int(lengths[row])
         widest = max(longest, length)
         count = place - first
-        if count and (words + length > tokens or (count + 1) * (widest + 1) ** 3 > cells):
+        full = words + length > tokens or (count + 1) * (widest + 1) ** 3 > cells
+        if apart is not None and count:
+            full |= (length > apart) != (longest > apart)
+        if count and full:
             yield order[first:place]
             first, words, widest = place, 0, length
         words += length
@@ -183,14 +189,19 @@ def cut_batches(
 
 
 def shuffled_batches(
-    lengths: Integers, *, tokens: int, seed: int, cells: int = CELLS
+    lengths: Integers, *, tokens: int, seed: int, cells: int = CELLS, apart: int | None = None
 ) -> list[Integers]:
-    """Batches of sentences of similar length, drawn and ordered at random."""
+    """Batches of sentences of similar length, drawn and ordered at random.
+
+    Sentences of more than `apart` words share no batch with others.
+    """
     random = np.random.default_rng(seed)
     order = random.permutation(len(lengths))
     bucket = np.log(lengths[order] + 1) // np.log(_BUCKET_GROWTH)
+    if apart is not None:
+        bucket += (lengths[order] > apart) * len(lengths)
     order = order[np.argsort(bucket, kind="stable")]
-    batches = list(cut_batches(lengths, order, tokens=tokens, cells=cells))
+    batches = list(cut_batches(lengths, order, tokens=tokens, cells=cells, apart=apart))
     return [batches[place] for place in random.permutation(len(batches))]
 
 

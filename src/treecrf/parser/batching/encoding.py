@@ -51,6 +51,7 @@ class Annotation:
     relations: Integers  # -1 for the root symbol and for relations never seen
     columns: dict[str, Integers]  # classes in each column that the model predicts
     siblings: Integers | None  # second order: the adjacent sibling, 0 for none
+    grandparents: Integers | None = None  # third order: the head of the head, -1 for none
     targets: Targets | None = None  # of teachers: the loss uses them instead of the fields above
 
 
@@ -114,11 +115,20 @@ def encode_annotation(
         classes = (classes_of(sentence, name) for sentence in sentences)
         columns[name] = _numbers(classes, vocabulary.column_numbers[name], root=-1, unknown=-1)
     siblings = None
-    if config.loss == "crf2o":
-        siblings = _adjacent_siblings(heads, np.fromiter(map(len, sentences), np.int64))
+    lengths = np.fromiter(map(len, sentences), np.int64)
+    if config.scores_siblings:
+        siblings = _adjacent_siblings(heads, lengths)
         if not config.multiroot:  # then the root symbol has no two children
             siblings[heads == 0] = 0
-    return Annotation(heads, relations, columns, siblings)
+    grandparents = _grandparents(heads, lengths) if config.scores_grandparents else None
+    return Annotation(heads, relations, columns, siblings, grandparents)
+
+
+def _grandparents(heads: Integers, lengths: Integers) -> Integers:
+    """For each token the head of its head; -1 where the head is the root symbol or unknown."""
+    starts = np.cumsum(lengths + 1) - (lengths + 1)
+    head = np.repeat(starts, lengths + 1) + heads
+    return np.where(heads > 0, heads[head.clip(0)], -1)
 
 
 def _adjacent_siblings(heads: Integers, lengths: Integers) -> Integers:

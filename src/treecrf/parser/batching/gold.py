@@ -34,6 +34,7 @@ class Gold:
     columns: dict[str, Tensor]  # [token] of each predicted column, -1 for none
     arcs: Tensor | None  # [word], cells of arc scores; None where some word has no head
     siblings: Tensor | None  # [pair], cells of sibling scores, of the second order
+    grandparents: Tensor | None = None  # [arc], cells of grandparent scores, of the third order
     targets: dict[str, tuple[Tensor, Tensor]] | None = None
     """Soft targets by the name of the scores: cells, and probabilities in parts of `WEIGHT`."""
 
@@ -89,6 +90,7 @@ def gold_arrays(
         "relations": relations,
         "arcs": None,
         "siblings": None,
+        "grandparents": None,
     }
     if not (words < 0).any():
         arcs = arrays["arcs"] = cells[sentences:] * width + words
@@ -96,4 +98,8 @@ def gold_arrays(
             sibling = annotation.siblings.take(token[sentences:])
             has_one = np.flatnonzero(sibling)
             arrays["siblings"] = arcs.take(has_one) * width + sibling.take(has_one)
+        if annotation.grandparents is not None:
+            grandparent = annotation.grandparents.take(token[sentences:])
+            has_one = np.flatnonzero(grandparent >= 0)
+            arrays["grandparents"] = arcs.take(has_one) * width + grandparent.take(has_one)
     return counts, arrays, columns

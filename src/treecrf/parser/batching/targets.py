@@ -43,6 +43,7 @@ class Targets:
     heads: Integers  # [token], under which the relations are
     arcs: Items  # head, weight
     siblings: Items | None  # head, sibling, weight; of the second order
+    grandparents: Items | None  # head, grandparent, weight; of the third order
     classes: dict[str, Items]  # class, weight: of relations and of each column
     sizes: dict[str, int]  # number of classes of each
 
@@ -53,10 +54,11 @@ def target_cells(
     """Cells of the scores of packed tokens and their weights, by the name of the scores."""
     owner, rows = targets.arcs.take(token)
     found = {"arcs": (cells.take(owner) * width + rows[:, 0], rows[:, 1])}
-    if targets.siblings is not None:
-        owner, rows = targets.siblings.take(token)
-        arcs = cells.take(owner) * width + rows[:, 0]
-        found["siblings"] = arcs * width + rows[:, 1], rows[:, 2]
+    for name, triples in (("siblings", targets.siblings), ("grandparents", targets.grandparents)):
+        if triples is not None:
+            owner, rows = triples.take(token)
+            arcs = cells.take(owner) * width + rows[:, 0]
+            found[name] = arcs * width + rows[:, 1], rows[:, 2]
     for name, items in targets.classes.items():
         owner, rows = items.take(token)
         found[name] = owner * targets.sizes[name] + rows[:, 0], rows[:, 1]

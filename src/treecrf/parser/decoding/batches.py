@@ -22,12 +22,12 @@ from treecrf.parser.files.pipeline import stop_of_thread
 from treecrf.parser.network.scorer import Network
 from treecrf.threads import run_side_by_side
 
-__all__ = ["BATCH_WORDS", "decode_sentences", "is_small_grid"]
+__all__ = ["BATCH_WORDS", "LEAST_WORDS", "decode_sentences", "is_small_grid"]
 
 BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
 """Words in a batch: enough to keep the device busy."""
-# A batch of fewer words is not cut for the sake of another thread.
-_LEAST_WORDS = 100
+LEAST_WORDS = 100
+"""Words of a batch that is not cut for the sake of another thread."""
 # Cells `[batch, dependent, head, sibling]` of batches that may be in memory several at once.
 _SMALL_CELLS = 1 << 22
 
@@ -82,14 +82,16 @@ def decode_sentences(
     tokens = batch_words or BATCH_WORDS[device.type]
     if device.type == "cpu":  # batches are computed side by side, each on one thread
         share = -(-int(encoded.lengths.sum()) // torch.get_num_threads())
-        tokens = min(tokens, max(share, _LEAST_WORDS))
+        tokens = min(tokens, max(share, LEAST_WORDS))
     # Entropies hold several tensors of siblings at once, in double precision.
     cells = CELLS // 8 if details else CELLS
     alone: list[Integers] = []
     together: list[Integers] = []
     longest = longest_entropy if details else None
     for part in _parts(encoded.lengths, order, longest=longest, topk=topk):
-        for rows in cut_batches(encoded.lengths, part, tokens=tokens, cells=cells):
+        for rows in cut_batches(
+            encoded.lengths, part, tokens=tokens, cells=cells, apart=config.longest_together
+        ):
             grid = len(rows), int(encoded.lengths[rows].max()) + 1
             (together if is_small_grid(grid, device) else alone).append(rows)
     with fast_products() if device.type == "cuda" else nullcontext():

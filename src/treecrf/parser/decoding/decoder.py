@@ -20,7 +20,7 @@ from treecrf.parser.decoding.mbr import has_tree, is_projective_tree, mbr_heads
 from treecrf.parser.decoding.trees import LEMMA_WEIGHT, Trees
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import FACTORED_CELLS
-from treecrf.parser.network.loss import TreeCRF, distribution, masked_heads, tempered
+from treecrf.parser.network.loss import TreeCRF, TreeScores, masked_heads
 from treecrf.parser.network.scorer import Network
 from treecrf.struct import NonProjectiveTreeCRF
 
@@ -98,7 +98,9 @@ class Decoding:
         self.allowed = allowed
         self.roles = scorer(batch)
         self.arcs = scorer.arcs(self.roles, batch)
-        self.is_long = scorer.sibling_scores is not None and batch.grid[1] ** 3 > factored_cells
+        tokens = batch.grid[1]
+        second_order = scorer.sibling_scores is not None and not config.uses_grandparents(tokens)
+        self.is_long = second_order and tokens**3 > factored_cells
         self.longest_entropy = longest_entropy
         self._missing: Tensor | None = None  # [batch], the sentences that spanning trees are for
 
@@ -151,11 +153,8 @@ class Decoding:
         config, allowed, rows = self.config, self.allowed, self.batch.grid[0]
         if config.temperature == 1 or config.resolved_decoder != "mbr" or self.is_long:
             return
-        arcs, siblings = self.arcs, self._siblings
-        calibrated, other = tempered(arcs, siblings, config.temperature)
-        both = distribution(
-            torch.cat((arcs, calibrated)),
-            None if siblings is None or other is None else torch.cat((siblings, other)),
+        temperature = config.temperature
+        both = self._scores.change(lambda part: torch.cat((part, part / temperature))).distribution(
             torch.cat((self.batch.lengths, self.batch.lengths)),
             config=config,
             allowed=None if allowed is None else allowed.repeat(2, 1, 1),
@@ -180,16 +179,15 @@ class Decoding:
         return self._nonprojective(arcs)
 
     @cached_property
-    def _siblings(self) -> Tensor | None:
-        return self.scorer.siblings(self.roles, self.batch)
+    def _scores(self) -> TreeScores:
+        return TreeScores.of(self.scorer, self.roles, self.batch, config=self.config)
 
     def _crf(self, temperature: float) -> TreeCRF | LongTreeCRF:
         return self._long(temperature) if self.is_long else self._short(temperature)
 
     def _short(self, temperature: float) -> TreeCRF:
-        scores = tempered(self.arcs, self._siblings, temperature)
-        lengths = self.batch.lengths
-        return distribution(*scores, lengths, config=self.config, allowed=self.allowed)
+        scores = self._scores.tempered(temperature)
+        return scores.distribution(self.batch.lengths, config=self.config, allowed=self.allowed)
 
     def _long(self, temperature: float) -> LongTreeCRF:
         pairs, dependents = self.scorer.sibling_factors(self.roles, self.batch)

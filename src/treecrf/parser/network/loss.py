@@ -1,5 +1,8 @@
 """The distributions over trees that a model defines, and the training loss."""
 
+from collections.abc import Callable
+from typing import NamedTuple, Self
+
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -8,18 +11,30 @@ from treecrf.parser.batching.batch import Batch
 from treecrf.parser.batching.gold import WordCounts
 from treecrf.parser.batching.targets import WEIGHT
 from treecrf.parser.config import Config
-from treecrf.parser.network.scorer import Roles, Scorer
-from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
+from treecrf.parser.network.scorer import Network, Roles, Scorer
+from treecrf.struct import (
+    GrandparentTreeCRF,
+    GrandSiblingTreeCRF,
+    NonProjectiveTreeCRF,
+    ProjectiveTreeCRF,
+    SiblingTreeCRF,
+)
 
 __all__ = [
     "TreeCRF",
+    "TreeScores",
     "distribution",
     "masked_heads",
-    "tempered",
     "training_loss",
 ]
 
-TreeCRF = ProjectiveTreeCRF | SiblingTreeCRF | NonProjectiveTreeCRF
+TreeCRF = (
+    ProjectiveTreeCRF
+    | SiblingTreeCRF
+    | GrandparentTreeCRF
+    | GrandSiblingTreeCRF
+    | NonProjectiveTreeCRF
+)
 
 
 def distribution(
@@ -27,6 +42,7 @@ def distribution(
     sibling_scores: Tensor | None,
     lengths: Tensor,
     *,
+    grandparent_scores: Tensor | None = None,
     config: Config,
     allowed: Tensor | None = None,
     validate: bool = False,
@@ -37,23 +53,62 @@ def distribution(
     trees as the scores do.
     """
     multiroot = config.multiroot
-    if sibling_scores is not None:
-        return SiblingTreeCRF(
-            arc_scores, sibling_scores, lengths, multiroot, allowed, validate=validate
+    others = lengths, multiroot, allowed
+    if sibling_scores is not None and grandparent_scores is not None:
+        return GrandSiblingTreeCRF(
+            arc_scores, sibling_scores, grandparent_scores, *others, validate=validate
         )
+    if grandparent_scores is not None:
+        return GrandparentTreeCRF(arc_scores, grandparent_scores, *others, validate=validate)
+    if sibling_scores is not None:
+        return SiblingTreeCRF(arc_scores, sibling_scores, *others, validate=validate)
     crossing = config.crossing and not config.learns_projective
     family = NonProjectiveTreeCRF if crossing else ProjectiveTreeCRF
-    return family(arc_scores, lengths, multiroot, allowed, validate=validate)
+    return family(arc_scores, *others, validate=validate)
 
 
-def tempered(
-    arc_scores: Tensor, sibling_scores: Tensor | None, temperature: float
-) -> tuple[Tensor, Tensor | None]:
-    """The scores divided by a temperature, which makes probabilities less sure, or more."""
-    if temperature == 1:
-        return arc_scores, sibling_scores
-    siblings = None if sibling_scores is None else sibling_scores / temperature
-    return arc_scores / temperature, siblings
+class TreeScores(NamedTuple):
+    """Scores of the parts of trees, each None where it is not scored."""
+
+    arcs: Tensor  # [batch, dependent, head]
+    siblings: Tensor | None  # [batch, dependent, head, sibling]
+    grandparents: Tensor | None  # [batch, dependent, head, grandparent]
+
+    @classmethod
+    def of(cls, scorer: Network, roles: Roles, batch: Batch, *, config: Config) -> Self:
+        """The scores of a batch; no grandparents where a sentence is too long for them."""
+        arcs, siblings = scorer.arcs(roles, batch), scorer.siblings(roles, batch)
+        used = config.uses_grandparents(batch.grid[1])
+        return cls(arcs, siblings, scorer.grandparents(roles, batch) if used else None)
+
+    def change(self, change: Callable[[Tensor], Tensor]) -> Self:
+        """The same with every tensor changed."""
+        return type(self)(
+            change(self.arcs), *(None if part is None else change(part) for part in self[1:])
+        )
+
+    def tempered(self, temperature: float) -> Self:
+        """Divided by a temperature, which makes probabilities less sure, or more."""
+        return self if temperature == 1 else self.change(lambda part: part / temperature)
+
+    def distribution(
+        self,
+        lengths: Tensor,
+        *,
+        config: Config,
+        allowed: Tensor | None = None,
+        validate: bool = False,
+    ) -> TreeCRF:
+        """The distribution over the trees that the model decodes; see `distribution`."""
+        return distribution(
+            self.arcs,
+            self.siblings,
+            lengths,
+            grandparent_scores=self.grandparents,
+            config=config,
+            allowed=allowed,
+            validate=validate,
+        )
 
 
 def training_loss(
@@ -67,26 +122,25 @@ def training_loss(
     assert batch.heads is not None
     assert gold is not None
     roles = scorer(batch)
-    arc_scores = scorer.arcs(roles, batch)
     if gold.targets is not None:
-        return _taught_loss(
-            scorer, batch, roles=roles, arc_scores=arc_scores, config=config, counts=counts
-        )
+        return _taught_loss(scorer, batch, roles=roles, config=config, counts=counts)
     if config.loss == "local":
         words = batch.heads[:, 1:]
-        scores = masked_heads(arc_scores, batch.lengths)[:, 1:]
+        scores = masked_heads(scorer.arcs(roles, batch), batch.lengths)[:, 1:]
         trees = functional.cross_entropy(
             scores.flatten(0, 1), words.flatten(), ignore_index=-1, reduction="sum"
         )
     else:
-        sibling_scores = scorer.siblings(roles, batch)
-        crf = distribution(arc_scores, sibling_scores, batch.lengths, config=config)
+        scores_of_parts = TreeScores.of(scorer, roles, batch, config=config)
+        crf = scores_of_parts.distribution(batch.lengths, config=config)
         if gold.arcs is None:  # the sum over every tree that fits
             trees = -crf.log_prob(batch.heads).sum()
         else:
-            trees = crf.log_partition.sum() - _sum_of(arc_scores, gold.arcs)
-            if sibling_scores is not None and gold.siblings is not None:
-                trees = trees - _sum_of(sibling_scores, gold.siblings)
+            trees = crf.log_partition.sum()
+            cells = gold.arcs, gold.siblings, gold.grandparents
+            for part, own in zip(scores_of_parts, cells, strict=True):
+                if part is not None and own is not None:
+                    trees = trees - _sum_of(part, own)
 
     counts = gold.counts if counts is None else counts
     relations = _cross_entropy(scorer.relations_at(roles, gold.places), gold.relations)
@@ -103,7 +157,6 @@ def _taught_loss(
     batch: Batch,
     *,
     roles: Roles,
-    arc_scores: Tensor,
     config: Config,
     counts: WordCounts | None,
 ) -> Tensor:
@@ -116,14 +169,14 @@ def _taught_loss(
     assert gold.targets is not None
     targets, counts = gold.targets, counts or gold.counts
     if config.loss == "local":
-        scores = masked_heads(arc_scores, batch.lengths).log_softmax(2)
+        scores = masked_heads(scorer.arcs(roles, batch), batch.lengths).log_softmax(2)
         trees = -_weighted_sum(scores, targets["arcs"])
     else:
-        sibling_scores = scorer.siblings(roles, batch)
-        crf = distribution(arc_scores, sibling_scores, batch.lengths, config=config)
-        trees = crf.log_partition.sum() - _weighted_sum(arc_scores, targets["arcs"])
-        if sibling_scores is not None:
-            trees = trees - _weighted_sum(sibling_scores, targets["siblings"])
+        scores_of_parts = TreeScores.of(scorer, roles, batch, config=config)
+        trees = scores_of_parts.distribution(batch.lengths, config=config).log_partition.sum()
+        for name, part in scores_of_parts._asdict().items():
+            if part is not None:
+                trees = trees - _weighted_sum(part, targets[name])
     relations = scorer.relations_at(roles, gold.places).log_softmax(1)
     of_relations = -_weighted_sum(relations, targets["relations"])
     loss = trees / max(1, counts.heads) + of_relations / max(1, counts.relations)

@@ -26,10 +26,15 @@ class Network(Protocol):
     def sibling_scores(self) -> object | None:
         """None if the network has no sibling scores."""
 
+    @property
+    def grandparent_scores(self) -> object | None:
+        """None if the network has no grandparent scores."""
+
     def __call__(self, batch: Batch, /) -> Roles: ...
     def arcs(self, roles: Roles, batch: Batch) -> Tensor: ...
     def siblings(self, roles: Roles, batch: Batch) -> Tensor | None: ...
     def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]: ...
+    def grandparents(self, roles: Roles, batch: Batch) -> Tensor | None: ...
     def relations(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor: ...
     def columns(self, roles: Roles) -> dict[str, Tensor]: ...
 
@@ -42,13 +47,16 @@ def role_sizes(config: Config) -> dict[str, int]:
         "relation_dependent": config.label_size,
         "relation_head": config.label_size,
     }
-    if config.loss == "crf2o":
+    if config.scores_siblings:
         sizes |= dict.fromkeys(("pair_dependent", "pair_head", "pair_sibling"), config.sibling_size)
+    if config.scores_grandparents:
+        names = ("grand_dependent", "grand_head", "grandparent")
+        sizes |= dict.fromkeys(names, config.grandparent_size)
     return sizes | dict.fromkeys(config.predict, config.column_size)
 
 
 class Scorer(nn.Module):
-    """Network that encodes sentences and scores arcs, siblings, relations and columns."""
+    """Network that encodes sentences and scores arcs, siblings and so on, relations and columns."""
 
     def __init__(
         self,
@@ -69,7 +77,10 @@ class Scorer(nn.Module):
         # The names `label_scores` and `label_size` are those of saved models.
         self.label_scores = BiaffineRelations(config.label_size, sizes["relations"])
         self.sibling_scores = (
-            TriaffineSiblings(config.sibling_size) if config.loss == "crf2o" else None
+            TriaffineSiblings(config.sibling_size) if config.scores_siblings else None
+        )
+        self.grandparent_scores = (
+            TriaffineSiblings(config.grandparent_size) if config.scores_grandparents else None
         )
         self.column_scores = nn.ModuleDict(
             {name: nn.Linear(config.column_size, sizes[name]) for name in config.predict}
@@ -100,6 +111,17 @@ class Scorer(nn.Module):
             batch.unpack(roles["pair_dependent"]),
             batch.unpack(roles["pair_head"]),
             batch.unpack(roles["pair_sibling"]),
+        )
+        return scores
+
+    def grandparents(self, roles: Roles, batch: Batch) -> Tensor | None:
+        """Grandparent scores `[batch, dependent, head, grandparent]` of the third order."""
+        if self.grandparent_scores is None:
+            return None
+        scores: Tensor = self.grandparent_scores(
+            batch.unpack(roles["grand_dependent"]),
+            batch.unpack(roles["grand_head"]),
+            batch.unpack(roles["grandparent"]),
         )
         return scores
 

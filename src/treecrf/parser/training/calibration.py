@@ -18,7 +18,7 @@ from treecrf.parser.decoding.decoder import Decoding
 from treecrf.parser.decoding.mbr import is_projective_tree
 from treecrf.parser.device import fast_products
 from treecrf.parser.errors import ParserError
-from treecrf.parser.network.loss import distribution, masked_heads, tempered
+from treecrf.parser.network.loss import TreeScores, masked_heads
 from treecrf.parser.network.scorer import Roles
 from treecrf.treebank import Sentence
 from treecrf.treebank.metrics.calibration import (
@@ -112,7 +112,9 @@ def _parts(parser: Parser, sentences: Sequence[Sentence]) -> Iterator[_Part]:
     encoded = encode(sentences, parser.vocabulary, config)
     annotation = encode_annotation(sentences, parser.vocabulary, config)
     order = np.argsort(-encoded.lengths, kind="stable")
-    for rows in cut_batches(encoded.lengths, order, tokens=_BATCH_WORDS):
+    for rows in cut_batches(
+        encoded.lengths, order, tokens=_BATCH_WORDS, apart=parser.config.longest_together
+    ):
         batch = make_batch(encoded, rows, annotation=annotation, device=parser.device)
         assert batch.heads is not None
         assert batch.gold is not None
@@ -146,13 +148,13 @@ def _cost(parser: Parser, parts: Sequence[_Part], temperature: float) -> float:
     for part in parts:
         batch, roles = part.batch, part.roles
         assert batch.heads is not None
-        arcs, siblings = parser.scorer.arcs(roles, batch), parser.scorer.siblings(roles, batch)
-        arcs, siblings = tempered(arcs, siblings, temperature)
+        scores = TreeScores.of(parser.scorer, roles, batch, config=parser.config).tempered(
+            temperature
+        )
         if parser.config.loss == "local":
-            by_head = masked_heads(arcs, batch.lengths).softmax(2)
+            by_head = masked_heads(scores.arcs, batch.lengths).softmax(2)
         else:
-            crf = distribution(arcs, siblings, batch.lengths, config=parser.config)
-            by_head = crf.marginals
+            by_head = scores.distribution(batch.lengths, config=parser.config).marginals
         gold = by_head.gather(2, batch.heads.clamp(min=0).unsqueeze(2)).squeeze(2)
         counts = (batch.heads >= 0) & part.fits[:, None]
         counts[:, 0] = False

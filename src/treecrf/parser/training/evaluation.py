@@ -58,7 +58,9 @@ class DevSet:
             )
         encoded = encode(sentences, vocabulary, config)
         order = np.argsort(-encoded.lengths, kind="stable")
-        batches = list(cut_batches(encoded.lengths, order, tokens=batch_words))
+        batches = list(
+            cut_batches(encoded.lengths, order, tokens=batch_words, apart=config.longest_together)
+        )
         self.batches = [
             make_batch(encoded, rows, device=device) for rows in batches[ranks.rank :: ranks.size]
         ]

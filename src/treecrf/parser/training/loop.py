@@ -141,7 +141,8 @@ def _train(training: Training, folder: Path, *, resume: bool, writing_share: flo
     encoded = encode(training.prepared.sentences, training.vocabulary, config)
     annotation = encode_annotation(training.prepared.sentences, training.vocabulary, config)
     dev = DevSet(training.dev, training.vocabulary, config, device=training.device, ranks=ranks)
-    per_epoch = len(shuffled_batches(encoded.lengths, tokens=config.batch_tokens, seed=0))
+    tokens, apart = config.batch_tokens, config.longest_together
+    per_epoch = len(shuffled_batches(encoded.lengths, tokens=tokens, seed=0, apart=apart))
     optimisation = Optimisation(scorer, config, epoch_steps=per_epoch)
     run = Run(folder, training, optimisation, writing_share=writing_share)
     run.start(resume=resume)
@@ -164,7 +165,7 @@ def _train(training: Training, folder: Path, *, resume: bool, writing_share: flo
         epoch = run.epoch + 1
         seed = config.seed * 1_000_003 + epoch
         torch.manual_seed(seed + ranks.rank * 1_000_000_007)  # each drops other features
-        batches = shuffled_batches(encoded.lengths, tokens=config.batch_tokens, seed=seed)
+        batches = shuffled_batches(encoded.lengths, tokens=tokens, seed=seed, apart=apart)
         total = torch.zeros((), dtype=torch.float64, device=training.device)
         sentences = steps = 0
         epoch_started = time.perf_counter()

@@ -36,6 +36,8 @@ __all__ = ["merged_config", "set_up"]
 
 # Settings that may change when training is resumed.
 _RESUMABLE = ("epochs", "patience", "decoder")
+# Settings that calibration changes after training, and that a preset has not.
+_CALIBRATED = ("temperature", "relation_temperature", "upos_temperature")
 
 
 def merged_config(
@@ -55,6 +57,7 @@ def merged_config(
     base = None
     if resume and (folder / checkpoint.CONFIG).exists():
         base = load_config(folder / checkpoint.CONFIG)
+        changes = {name: getattr(base, name) for name in _CALIBRATED} | dict(changes or {})
     elif init is not None:
         base = checkpoint.load_settings(model_folder(init))[0]
     if base is not None and source is None:
@@ -150,6 +153,7 @@ def _inherited(
         raise ParserError(f"{init}: {error}") from None
     if keep_segmenter and has_segmenter(init):
         training.segmenter = Segmenter.load(init)
+        training.segmenter.end_scorer = None  # it knows the states of the encoder as it was
     return training
 
 

@@ -23,15 +23,27 @@ from treecrf.parser.decoding.batches import BATCH_WORDS
 from treecrf.parser.errors import ParserError
 from treecrf.parser.folder import load_settings
 from treecrf.parser.model import Model
-from treecrf.parser.network.loss import distribution, masked_heads, tempered
+from treecrf.parser.network.loss import TreeScores, masked_heads
 from treecrf.parser.vocab import Vocabulary
-from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
+from treecrf.struct import (
+    GrandparentTreeCRF,
+    GrandSiblingTreeCRF,
+    NonProjectiveTreeCRF,
+    ProjectiveTreeCRF,
+    SiblingTreeCRF,
+)
 from treecrf.treebank import Sentence
 
 __all__ = ["check_teachers", "find_targets", "load_teachers"]
 
 _LEAST = 1e-4  # smaller probabilities are dropped
-_SETTINGS = ("loss", "multiroot", "nonprojective", "encoding")  # teachers have the same
+_SETTINGS = (
+    "loss",
+    "crf3o_siblings",
+    "multiroot",
+    "nonprojective",
+    "encoding",
+)  # teachers have the same
 
 
 def check_teachers(folders: Sequence[str], config: Config) -> None:
@@ -82,7 +94,11 @@ def find_targets(
     order = np.argsort(-encoded.lengths, kind="stable")
     # Several tensors of siblings are in memory at once.
     for rows in cut_batches(
-        encoded.lengths, order, tokens=BATCH_WORDS[device.type], cells=CELLS // 8
+        encoded.lengths,
+        order,
+        tokens=BATCH_WORDS[device.type],
+        cells=CELLS // 8,
+        apart=config.longest_together,
     ):
         mean = _Mean()
         batches = [make_batch(own, rows, annotation=annotation, device=device) for own in theirs]
@@ -111,8 +127,9 @@ def find_targets(
     every = {name: np.concatenate(parts) for name, parts in found.items()}
     items = {name: Items.of(of[:, 0], of[:, 1:], count=count) for name, of in every.items()}
     arcs, siblings = items.pop("arcs"), items.pop("siblings", None)
+    grandparents = items.pop("grandparents", None)
     sizes = {name: vocabulary.sizes[name] for name in items}
-    return Targets(heads, arcs, siblings, items, sizes)
+    return Targets(heads, arcs, siblings, grandparents, items, sizes)
 
 
 class _Mean(dict[str, Tensor]):
@@ -149,23 +166,26 @@ def _renumbering(
 def _tree_marginals(
     teacher: Model, batch: Batch, roles: dict[str, Tensor], *, share: float
 ) -> dict[str, Tensor]:
-    """Marginals of arcs and siblings: a share of all trees', the rest of those annotated.
+    """Marginals of arcs and other parts: a share of all trees', the rest of those annotated.
 
     Both are marginals of trees, and so is the mixture. Of a whole tree the rest is that tree alone.
     """
-    arcs, siblings = teacher.scorer.arcs(roles, batch), teacher.scorer.siblings(roles, batch)
-    scores = tempered(arcs, siblings, teacher.config.temperature)
+    scores = TreeScores.of(teacher.scorer, roles, batch, config=teacher.config).tempered(
+        teacher.config.temperature
+    )
     mean: dict[str, Tensor] = {}
     for weight, allowed in ((share, None), (1 - share, _annotated(batch))):
         if not weight:
             continue
         if teacher.config.loss == "local":
-            parts = {"arcs": masked_heads(scores[0], batch.lengths, allowed).softmax(2)}
+            parts = {"arcs": masked_heads(scores.arcs, batch.lengths, allowed).softmax(2)}
         else:
-            crf = distribution(*scores, batch.lengths, config=teacher.config, allowed=allowed)
+            crf = scores.distribution(batch.lengths, config=teacher.config, allowed=allowed)
             parts = {"arcs": crf.marginals}
-            if isinstance(crf, SiblingTreeCRF):
+            if isinstance(crf, SiblingTreeCRF | GrandSiblingTreeCRF):
                 parts["siblings"] = crf.sibling_marginals
+            if isinstance(crf, GrandparentTreeCRF | GrandSiblingTreeCRF):
+                parts["grandparents"] = crf.grandparent_marginals
         for name, part in parts.items():
             mean[name] = weight * part if name not in mean else mean[name].add_(part, alpha=weight)
     return mean

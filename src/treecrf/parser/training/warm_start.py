@@ -22,7 +22,8 @@ _TEMPERATURES = ("temperature", "relation_temperature", "upos_temperature")
 _RELATIONS = "label_scores.weight"
 _ROLES = ("roles.linear.weight", "roles.linear.bias")
 _LEMMA_TAGS = "lemma_tags."  # weights with a row for each lemma rule and a column for each tag
-_OPTIONAL = ("sibling_scores.", "column_scores.", _LEMMA_TAGS)  # the old model may lack them
+# The old model may lack them.
+_OPTIONAL = ("sibling_scores.", "grandparent_scores.", "column_scores.", _LEMMA_TAGS)
 # Weights with a row for each item of the vocabulary.
 _ROWS = (
     "reader.words.trained.weight",
