@@ -78,12 +78,13 @@ class Service:
         answer = self.post("api/parse", {"tokens": [sentence.split()], **options})
         return answer["sentences"][0]
 
-    def decide(self, place: int, **changed: object) -> Any:
+    def decide(self, place: int, *, annotator: str = "", **changed: object) -> Any:
         """Save what the file has of a sentence that is annotated, with something changed."""
-        item = self.get(f"api/annotate/{place}")
-        names = ("key", "known", "heads", "labels", "state")
+        path = f"api/annotate/{place}" + (f"?annotator={annotator}" if annotator else "")
+        item = self.get(path)
+        names = ("key", "known", "heads", "labels", "state", "tags", "tokens", "comment", "flag")
         decision = {name: item[name] for name in names} | {"version": str(uuid.uuid4())} | changed
-        return self.post(f"api/annotate/{place}", decision)
+        return self.post(path, decision)
 
     def kill(self) -> None:
         """End it as nothing can prevent."""

@@ -17,8 +17,9 @@ from starlette.testclient import TestClient
 from tests.serve.browsing import start
 from treecrf.parser import Parser
 from treecrf.serve.annotate.decisions import Annotations
-from treecrf.serve.annotate.questions import Asking, collect, make_queue
-from treecrf.serve.annotate.routes import Annotating, annotate_routes
+from treecrf.serve.annotate.questions import Asking, collect, make_queues
+from treecrf.serve.annotate.routes import annotate_routes
+from treecrf.serve.annotate.session import Annotating, Team
 from treecrf.serve.annotate.store import SentenceStore
 from treecrf.serve.app import create_app
 from treecrf.serve.limits import Limits
@@ -46,16 +47,16 @@ def annotation(
     """What a process serves that has this file."""
     asking = Asking(None, 0.4)
     with Annotations(out) as annotations, SentenceStore() as corpus:
-        queue = make_queue(
-            collect(sentences or map(Sentence, SENTENCES), corpus, annotations),
+        (queue,) = make_queues(
+            collect(sentences or map(Sentence, SENTENCES), corpus, [annotations]),
             wordy,
-            annotations=annotations,
+            annotations=[annotations],
             order="corpus",
             asking=asking,
             longest=100,
         )
         annotating = Annotating("corpus.txt", corpus, queue, annotations, asking)
-        routes = annotate_routes(annotating, Limits())
+        routes = annotate_routes(Team({"": annotating}), Limits())
         with TestClient(create_app({"model": wordy}, routers=[routes])) as client:
             yield client
 
@@ -72,6 +73,8 @@ def test_the_page_and_the_beginning(client: TestClient) -> None:
     overview = client.get("/api/annotate").json()
     assert overview == {
         "corpus": "corpus.txt",
+        "annotators": [],
+        "annotator": "",
         "out": "out.conllu",
         "threshold": None,
         "share": 0.4,

@@ -50,7 +50,7 @@ def test_another_model_does_not_cut_the_text_again(
 def cut(parser: Parser, corpus: Path, *, keep: bool = True) -> list[list[str]]:
     """The words that there are to annotate, in a process that decides something, or does not."""
     out = corpus.with_name("out.conllu")
-    made = Cut(str(corpus), out)
+    made = Cut(str(corpus), out, is_begun=out.exists())
     with SentenceStore() as store:
         sentences = list(made.sentences(parser))
         for sentence in sentences:

@@ -8,7 +8,7 @@ import pytest
 import treecrf
 from treecrf.parser import Parser
 from treecrf.serve.annotate.decisions import Annotations, Record
-from treecrf.serve.annotate.questions import About, Asking, Order, Queue, collect, make_queue
+from treecrf.serve.annotate.questions import About, Asking, Order, Queue, collect, make_queues
 from treecrf.serve.annotate.store import SentenceStore
 from treecrf.treebank import Sentence, read_conllu
 
@@ -33,14 +33,15 @@ def queue_of(
     longest: int = 400,
 ) -> Queue:
     with Annotations(path) as annotations, SentenceStore() as corpus:
-        return make_queue(
-            collect(sentences, corpus, annotations),
+        (queue,) = make_queues(
+            collect(sentences, corpus, [annotations]),
             parser,
-            annotations=annotations,
+            annotations=[annotations],
             order=order,
             asking=asking,
             longest=longest,
         )
+    return queue
 
 
 @pytest.mark.parametrize(

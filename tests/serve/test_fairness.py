@@ -1,7 +1,8 @@
 """Small requests do not wait for large ones, which are parsed in pieces."""
 
 import asyncio
-from collections.abc import Iterator
+import threading
+from collections.abc import Iterable, Iterator
 
 import pytest
 
@@ -9,8 +10,12 @@ from tests.serve.batching import Watched, batches, job, never, run, submitted
 from treecrf.parser import Parser
 from treecrf.parser.decoding.sentences import Analysis
 from treecrf.serve.errors import ServeError
+from treecrf.serve.limits import Limits
+from treecrf.serve.metrics import Metrics
+from treecrf.serve.queue.engine import Engine
 from treecrf.serve.queue.jobs import Job, Pieces, Task
 from treecrf.serve.queue.scheduler import Batcher
+from treecrf.serve.udpipe.routes import _Work
 from treecrf.treebank import Sentence
 
 
@@ -198,16 +203,65 @@ def test_much_text_without_a_sentence_lets_others_by(parser: Parser, lines: bool
 
     texts = ["\n"] * 3_000 if lines else ["\n" * 20_000] * 3
     blank = Job(texts=texts, plan=plan, render=render)
+    run(parser, lambda batcher: lets_others_by(batcher, blank))
 
+
+def test_a_long_line_that_is_one_sentence_lets_others_by(parser: Parser) -> None:
     async def test(batcher: Batcher) -> None:
-        waiting = submitted(batcher, [blank])
-        await asyncio.sleep(0)
-        batcher.start()
-        await asyncio.gather(*submitted(batcher, [job() for _ in range(3)]))
-        assert not waiting[0].done()
-        assert await waiting[0] == []
+        await lets_others_by(batcher, line_work(batcher).job(" " * 100_000 + "Hi"))
 
     run(parser, test)
+
+
+async def lets_others_by(batcher: Batcher, large: Job) -> None:
+    """Check that requests that come after the first step of a job are answered before it."""
+    stepped, goes_on = threading.Event(), threading.Event()
+    plan = large.plan
+    order: list[Job] = []
+
+    def watched(pieces: Pieces) -> Iterator[Task | None]:
+        for task in plan(pieces):
+            stepped.set()
+            assert goes_on.wait(300)
+            yield task
+
+    large.plan = watched
+    small = [job() for _ in range(3)]
+    waiting = submitted(batcher, [large])
+    batcher.start()
+    await asyncio.to_thread(stepped.wait, 300)
+    waiting += submitted(batcher, small)
+    for each, task in zip([large, *small], waiting, strict=True):
+        task.add_done_callback(lambda _, each=each: order.append(each))
+    await asyncio.sleep(0)
+    goes_on.set()
+    await asyncio.gather(*waiting)
+    assert order[-1] is large
+
+
+def line_work(batcher: Batcher) -> _Work:
+    return _Work(batcher, {"tokenizer": "presegmented", "parser": ""}, Limits())
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("x" * 300_000, "word 1 of sentence 1 has"), ("Anna saw it. " * 8_000, "sentence 1 has 4")],
+)
+def test_a_line_that_is_too_long_is_cut_no_further(parser: Parser, text: str, problem: str) -> None:
+    batcher = Batcher("m", Engine(parser), metrics=Metrics())
+    work = line_work(batcher)
+    steps = 0
+
+    def watched(piece: Iterable[Sentence | None]) -> Iterator[Sentence | None]:
+        nonlocal steps
+        for sentence in piece:
+            steps += sentence is None
+            yield sentence
+
+    pieces = map(watched, batcher.engine.cut(work.job(text).texts))
+    with pytest.raises(ServeError, match=problem):
+        list(work.plan(pieces))
+    assert steps < 50
 
 
 def test_long_words_count_by_their_characters(parser: Parser) -> None:

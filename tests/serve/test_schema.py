@@ -19,8 +19,9 @@ from schemathesis.specs.openapi.checks import (
 from tests.parser.models import random_parser, with_loss
 from treecrf.parser import Parser
 from treecrf.serve.annotate.decisions import Annotations
-from treecrf.serve.annotate.questions import Asking, collect, make_queue
-from treecrf.serve.annotate.routes import Annotating, annotate_routes
+from treecrf.serve.annotate.questions import Asking, collect, make_queues
+from treecrf.serve.annotate.routes import annotate_routes
+from treecrf.serve.annotate.session import Annotating, Team
 from treecrf.serve.annotate.store import SentenceStore
 from treecrf.serve.app import create_app
 from treecrf.serve.limits import Limits
@@ -40,10 +41,10 @@ def annotating_corpus(stack: contextlib.ExitStack, parser: Parser) -> Annotating
     folder = stack.enter_context(tempfile.TemporaryDirectory())
     annotations = stack.enter_context(Annotations(Path(folder, "out.conllu")))
     corpus = stack.enter_context(SentenceStore())
-    queue = make_queue(
-        collect(map(Sentence, SENTENCES), corpus, annotations),
+    (queue,) = make_queues(
+        collect(map(Sentence, SENTENCES), corpus, [annotations]),
         parser,
-        annotations=annotations,
+        annotations=[annotations],
         order="corpus",
         asking=asking,
         longest=100,
@@ -56,7 +57,7 @@ STACK = contextlib.ExitStack()
 atexit.register(STACK.close)
 PARSER = random_parser(with_loss("crf2o"))
 ANNOTATING = annotating_corpus(STACK, PARSER)
-ROUTES = annotate_routes(ANNOTATING, LIMITS)
+ROUTES = annotate_routes(Team({"": ANNOTATING}), LIMITS)
 # A service over a corpus has all the routes there are.
 APP = create_app({"small": PARSER}, limits=LIMITS, routers=[ROUTES])
 schema = schemathesis.openapi.from_asgi("/openapi.json", APP)

@@ -1,6 +1,8 @@
 """`treecrf annotate`: ask a person about the words that a parser is unsure of."""
 
+import os
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -35,6 +37,14 @@ def annotate(
         ),
     ],
     model: Model = None,
+    annotators: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAMES",
+            help="Names of several annotators, such as anna,ben: each has a file of their own "
+            "beside FILE, and a page shows where they differ.",
+        ),
+    ] = None,
     ask: Annotated[
         Literal["heads", "relations", "both"],
         typer.Option(help="Ask about uncertain heads, uncertain relations, or both."),
@@ -87,36 +97,46 @@ def annotate(
         (0 in (share, threshold), "that asks about no word at all"),
     )
     with needs_extra("serve", "annotation"):
-        from treecrf.serve.annotate.routes import Annotating, annotate_routes
+        from treecrf.serve.annotate.routes import annotate_routes
+        from treecrf.serve.annotate.session import Annotating, Team
         from treecrf.serve.app import create_app
         from treecrf.serve.server import run_server
     from treecrf.parser import load
     from treecrf.parser.decoding.decoder import LONGEST_ENTROPY
     from treecrf.serve.annotate.cut import Cut
-    from treecrf.serve.annotate.decisions import Annotations
-    from treecrf.serve.annotate.questions import Asking, collect, make_queue
+    from treecrf.serve.annotate.questions import Asking, collect, make_queues
     from treecrf.serve.annotate.store import SentenceStore
+    from treecrf.serve.annotate.team import checked_names, open_annotations
     from treecrf.serve.limits import Limits
 
     asking = Asking(0.8 if threshold is None and share is None else threshold, share, ask)
     # It is the user's own corpus: models look at no more of a long word than they can bear.
     limits = Limits(word_characters=sys.maxsize)
-    with Annotations(out) as annotations, SentenceStore() as sentences:
+    names, target = checked_names(annotators), Path(out)
+    with open_annotations(target, names) as files, SentenceStore() as sentences:
         parser = load(model, device=device)
-        cut = Cut(corpus, annotations.path)
-        queue = make_queue(
-            track(collect(cut.sentences(parser), sentences, annotations), "sentences looked at"),
+        is_begun = any(path.exists() for path in (target, *(each.path for each in files.values())))
+        cut = Cut(corpus, Path(os.path.realpath(target)), is_begun=is_begun)
+        opened = list(files.values())
+        queues = make_queues(
+            track(collect(cut.sentences(parser), sentences, opened), "sentences looked at"),
             parser,
-            annotations=annotations,
+            annotations=opened,
             order=order,
             asking=asking,
             longest=LONGEST_ENTROPY,
         )
         if not len(sentences):
             raise treebank.TreebankError("there are no sentences to annotate", source=corpus)
-        say(_summary(queue, annotations, longest=LONGEST_ENTROPY))
-        annotating = Annotating(corpus, sentences, queue, annotations, asking, cut)
-        routes = annotate_routes(annotating, limits)
+        for (name, annotations), queue in zip(files.items(), queues, strict=True):
+            summary = _summary(queue, annotations, longest=LONGEST_ENTROPY)
+            say(f"{name}: {summary}" if name else summary)
+        pairs = zip(files.items(), queues, strict=True)
+        members = {
+            name: Annotating(corpus, sentences, queue, own, asking, cut)
+            for (name, own), queue in pairs
+        }
+        routes = annotate_routes(Team(members), limits)
         app = create_app({"model": parser}, limits=limits, routers=[routes])
         run_server(app, host=host, port=port, allowed_hosts=allow_host or [], private=True)
 

@@ -13,6 +13,7 @@ from treecrf.treebank.trees import find_cycle
 
 __all__ = [
     "Given",
+    "check_cell",
     "check_lengths",
     "check_page",
     "check_size",
@@ -54,7 +55,8 @@ def _check_words(words: Sequence[str], sentence: int, limits: Limits) -> None:
         raise ServeError(413, f"{problem}; shorten it")
 
 
-def _check_cell(text: str, what: str, *, kind: str) -> None:
+def check_cell(text: str, what: str, *, kind: str) -> None:
+    """Refuse text that cannot stand in a cell of CoNLL-U; `what` and `kind` are for the error."""
     if not text.strip() or _UNFIT.search(text):
         rule = f"a {kind} has no tabs, line breaks or control characters, and is not empty"
         raise ServeError(422, f"{what} is {text[:40]!r}: {rule}")
@@ -72,7 +74,7 @@ def checked_sentences(tokens: Sequence[Sequence[str]], limits: Limits) -> list[S
                 encodable(word)
             except ValueError as error:
                 raise ServeError(422, f"tokens.{number - 1}.{place - 1}: {error}") from None
-            _check_cell(word, f"word {place} of sentence {number}", kind="word")
+            check_cell(word, f"word {place} of sentence {number}", kind="word")
         sentences.append(Sentence(words, comments=["# text = " + " ".join(words)]))
     return sentences
 
@@ -98,7 +100,7 @@ def checked_constraints(
             if not 1 <= word <= len(sentence):
                 problem = f"a label for word {word}, but there are {len(sentence)} words"
                 raise ServeError(422, where + problem)
-            _check_cell(relation, f"{where}the label of word {word}", kind="label")
+            check_cell(relation, f"{where}the label of word {word}", kind="label")
     return checked
 
 

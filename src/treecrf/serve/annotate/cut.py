@@ -4,6 +4,7 @@ import hashlib
 import os
 import re
 import sys
+import threading
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -31,10 +32,11 @@ _CHUNK = 1 << 18
 class Cut:
     """The sentences of a corpus, and a file beside the annotations that keeps those of a text."""
 
-    def __init__(self, corpus: str, annotations: Path) -> None:
+    def __init__(self, corpus: str, annotations: Path, *, is_begun: bool) -> None:
         self.path = annotations.with_name(hidden(annotations, 4).removeprefix(".") + ".cut")
         self._corpus, self._annotations = corpus, annotations.name
-        self._is_begun = annotations.exists()
+        self._is_begun = is_begun
+        self._lock = threading.Lock()
         self._header: str | None = None  # of what is to be written
 
     def sentences(self, parser: "Parser") -> Iterator[Sentence]:
@@ -52,13 +54,14 @@ class Cut:
 
     def keep(self, store: SentenceStore) -> None:
         """Write the cut, unless it is written: before the first annotation that needs it."""
-        if self._header is None:
-            return
-        with streams.open_target(self.path) as write:
-            write(self._header)
-            for number in range(1, len(store) + 1):
-                write(store.data(number).decode())
-        self._header = None
+        with self._lock:  # of several annotators, two may decide at once
+            if self._header is None:
+                return
+            with streams.open_target(self.path) as write:
+                write(self._header)
+                for number in range(1, len(store) + 1):
+                    write(store.data(number).decode())
+            self._header = None
 
     def _kind(self, parser: "Parser") -> InputKind:
         if (kind := document_file(self._corpus)) is not None:

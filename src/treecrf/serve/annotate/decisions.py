@@ -1,9 +1,11 @@
 """Decisions about the sentences of a corpus, in a file of partial trees to train on.
 
 It has the confirmed heads and relations, `_` for the rest, and in a comment of each sentence its
-number in the corpus and its state. It is replaced as a whole after each action.
+number in the corpus and its state. Corrected tags and tokens stand in their columns, and comments
+name them. It is replaced as a whole after each action.
 """
 
+import json
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -12,27 +14,37 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from treecrf.locks import HOLDER, NO_LOCKS, FileLock, LockedError
+from treecrf.serve.annotate.words import WrittenToken, tokens_of, with_tokens
 from treecrf.storage import hidden, remove_temporary
 from treecrf.treebank import Sentence, TreebankError, read_conllu
 from treecrf.treebank.files.streams import open_target
 from treecrf.treebank.probs import without_probs
 
-__all__ = ["OPEN", "Annotations", "Record", "State"]
+__all__ = ["OPEN", "Annotations", "Record", "State", "corrected", "locked", "partial_tree"]
 
 State: TypeAlias = Literal["open", "done", "skipped"]
 
 _COMMENT = re.compile(r"# annotate = ([1-9][0-9]*) (open|done|skipped)\s*$")
-# What a parser said of trees that are not written.
-_OF_TREES = re.compile(r"# (?:annotate|log_prob|rank|decoder) = ")
+# What else a person said of a sentence: the words whose tags were corrected, the words of the
+# corpus where tokens were, and a remark.
+_MORE = re.compile(r"# annotate_(tags|words|comment|flag) = (.*)$")
+# What a parser said of trees that are not written, and what another annotation said.
+_OF_TREES = re.compile(r"# (?:annotate(?:_\w+)?|log_prob|rank|decoder) = ")
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Decisions about a sentence: heads and relations by word, and its state; named as in JSON."""
+    """Decisions about a sentence, named as in JSON; words are numbered as they are in `tokens`."""
 
     heads: Mapping[int, int] = field(default_factory=dict)
     labels: Mapping[int, str] = field(default_factory=dict)
     state: State = "open"
+    tags: Mapping[int, str] = field(default_factory=dict)
+    """Corrected universal tags by word."""
+    tokens: tuple[WrittenToken, ...] | None = None
+    """Corrected tokens; None for those of the corpus."""
+    comment: str = ""
+    flag: bool = False
 
 
 OPEN = Record()
@@ -47,7 +59,7 @@ class Annotations:
         self._records: dict[int, Record] = {}
         self._texts: dict[int, str] = {}
         self._forms: dict[int, list[str]] = {}
-        self._lock = _locked(self.path)
+        self._lock = locked(self.path)
         try:
             remove_temporary(self.path)
             if self.path.exists():
@@ -70,11 +82,28 @@ class Annotations:
             raise sentence.error(f"no comment `# annotate = ...`: {reason}; give another --out")
         number = int(found[-1][1])
         state: State = found[-1][2]  # type: ignore[assignment]
+        said = [match for line in sentence.comments if (match := _MORE.match(line))]
+        more = {match[1]: match[2] for match in said}
         heads = {word: head for word, head in enumerate(sentence.heads, 1) if head >= 0}
         labels = {word: label for word, label in enumerate(sentence.deprels, 1) if label != "_"}
-        self._records[number] = Record(heads, labels, state)
+        try:
+            tags = {int(word): sentence.tokens[int(word) - 1].upos for word in _ids(more)}
+            forms = json.loads(more["words"]) if "words" in more else sentence.forms
+        except (ValueError, IndexError):
+            hint = "put that right, or give another --out"
+            problem = "a comment `# annotate_tags` or `# annotate_words` is not as it was written"
+            raise sentence.error(f"{problem}; {hint}") from None
+        self._records[number] = Record(
+            heads,
+            labels,
+            state,
+            tags=tags,
+            tokens=tokens_of(sentence) if "words" in more else None,
+            comment=more.get("comment", ""),
+            flag="flag" in more,
+        )
         self._texts[number] = sentence.to_conllu()
-        self._forms[number] = sentence.forms
+        self._forms[number] = forms
 
     def check(self, number: int, sentence: Sentence) -> None:
         """Refuse a corpus that has another sentence of this number than the file."""
@@ -108,7 +137,7 @@ class Annotations:
 
     def put(self, number: int, sentence: Sentence, record: Record) -> None:
         """Set the record of a sentence of the corpus, and write it to disk."""
-        text = _partial(number, sentence, record).to_conllu()
+        text = partial_tree(number, sentence, record).to_conllu()
         texts = {**self._texts, number: text}
         with open_target(self.path) as write:
             write("".join(texts.values()))
@@ -116,8 +145,13 @@ class Annotations:
         # Another thread may be counting those of before.
         self._records = {**self._records, number: record}
 
+    def to_conllu(self) -> str:
+        """The whole file."""
+        return "".join(self._texts.values())
 
-def _locked(path: Path) -> FileLock:
+
+def locked(path: Path) -> FileLock:
+    """Lock a file of annotations, or say who has it."""
     end = ".lock"
     try:
         return FileLock(path.with_name(hidden(path, len(end + HOLDER)) + end))
@@ -132,15 +166,49 @@ def _locked(path: Path) -> FileLock:
         raise TreebankError(f"{path}: {problem}; name a file on another disk") from None
 
 
-def _partial(number: int, sentence: Sentence, record: Record) -> Sentence:
-    words = range(1, len(sentence) + 1)
-    partial = sentence.with_tree(
+def corrected(sentence: Sentence, record: Record) -> Sentence:
+    """A sentence of the corpus with the tokens and tags that a person corrected."""
+    if record.tokens is not None:
+        sentence = with_tokens(sentence, record.tokens)
+    if not record.tags:
+        return sentence
+    tags = [record.tags.get(word, tag) for word, tag in enumerate(sentence.column("upos"), 1)]
+    return sentence.with_columns({"upos": tags})
+
+
+def partial_tree(number: int, sentence: Sentence, record: Record) -> Sentence:
+    """A sentence of the corpus as the file has it."""
+    shown = corrected(sentence, record)
+    words = range(1, len(shown) + 1)
+    partial = shown.with_tree(
         [record.heads.get(word, -1) for word in words],
         [record.labels.get(word, "_") for word in words],
-        columns={"misc": without_probs(sentence) or sentence.column("misc")},
+        columns={"misc": without_probs(shown) or shown.column("misc")},
     )
     for token in partial.tokens:
         token.deps = "_"
     comments = [comment for comment in partial.comments if not _OF_TREES.match(comment)]
-    partial.comments = [*comments, f"# annotate = {number} {record.state}"]
+    partial.comments = [
+        *comments,
+        *_more(sentence, record),
+        f"# annotate = {number} {record.state}",
+    ]
     return partial
+
+
+def _more(sentence: Sentence, record: Record) -> Iterator[str]:
+    if record.tags:
+        yield f"# annotate_tags = {' '.join(map(str, sorted(record.tags)))}"
+    if record.tokens is not None:
+        yield f"# annotate_words = {json.dumps(sentence.forms, ensure_ascii=False)}"
+    if record.comment:
+        yield f"# annotate_comment = {record.comment}"
+    if record.flag:
+        yield "# annotate_flag = yes"
+
+
+def _ids(more: Mapping[str, str]) -> list[str]:
+    ids = more.get("tags", "").split()
+    if not all(re.fullmatch(r"[1-9][0-9]*", id) for id in ids):
+        raise ValueError
+    return ids

@@ -15,7 +15,7 @@ from treecrf.serve.annotate.decisions import Annotations
 from treecrf.serve.annotate.store import SentenceStore
 from treecrf.treebank import Sentence
 
-__all__ = ["About", "Asking", "Order", "Queue", "collect", "make_queue"]
+__all__ = ["About", "Asking", "Order", "Queue", "collect", "make_queues"]
 
 About: TypeAlias = Literal["heads", "relations", "both"]
 Order: TypeAlias = Literal["entropy", "least-certain", "corpus"]
@@ -78,29 +78,38 @@ class Queue:
 
 
 def collect(
-    sentences: Iterable[Sentence], corpus: SentenceStore, annotations: Annotations
+    sentences: Iterable[Sentence], corpus: SentenceStore, annotations: Sequence[Annotations]
 ) -> Iterator[Sentence]:
     """Yield the sentences; add each to the corpus and check it against the annotations."""
     for sentence in sentences:
-        annotations.check(corpus.add(sentence), sentence)
+        number = corpus.add(sentence)
+        for each in annotations:
+            each.check(number, sentence)
         yield sentence
-    annotations.check_all_found()
+    for each in annotations:
+        each.check_all_found()
 
 
-def make_queue(
+def make_queues(
     sentences: Iterable[Sentence],
     parser: Parser,
     *,
-    annotations: Annotations,
+    annotations: Sequence[Annotations],
     order: Order,
     asking: Asking,
     longest: int,
-) -> Queue:
-    """Make the queue of a corpus: sentences that were begun, then the most informative ones."""
+) -> list[Queue]:
+    """Make the queue of each annotator, all of the same sentences.
+
+    Those that the annotator has begun come first, then those that others have begun, then the most
+    informative ones.
+    """
+    begun = list(dict.fromkeys(number for each in annotations for number in each))
+    known = set(begun)
     numbers, scores = array("q"), array("d")
     too_long = sure = 0
     for window in windows(enumerate(sentences, 1), size=lambda pair: len(pair[1])):
-        new = [pair for pair in window if pair[0] not in annotations]
+        new = [pair for pair in window if pair[0] not in known]
         short = [pair for pair in new if len(pair[1]) <= longest]
         too_long += len(new) - len(short)
         if order == "corpus":
@@ -118,5 +127,8 @@ def make_queue(
             else:
                 sure += 1
     ranked = sorted(range(len(numbers)), key=lambda place: -scores[place])
-    queue = array("q", [*annotations, *(numbers[place] for place in ranked)])
-    return Queue(queue, too_long=too_long, sure=sure)
+    rest = array("q", [numbers[place] for place in ranked])
+    return [
+        Queue(array("q", dict.fromkeys([*own, *begun])) + rest, too_long=too_long, sure=sure)
+        for own in annotations
+    ]

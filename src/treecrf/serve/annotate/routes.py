@@ -1,138 +1,50 @@
 """The routes of the page that annotates a corpus."""
 
 import asyncio
-import hashlib
 import json
-import threading
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Path, Query, Request
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
 from fastapi.responses import FileResponse
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from treecrf.parser.decoding.sentences import Analysis
 from treecrf.parser.vocab import COLUMNS
-from treecrf.serve.annotate.cut import Cut
-from treecrf.serve.annotate.decisions import Annotations, Record, State
-from treecrf.serve.annotate.questions import Asking, Queue
-from treecrf.serve.annotate.store import SentenceStore
+from treecrf.serve.annotate.agreement import agreement_of
+from treecrf.serve.annotate.decisions import Record
+from treecrf.serve.annotate.exports import Export, agreed, everything
+from treecrf.serve.annotate.schemas import Decision
+from treecrf.serve.annotate.session import Annotating, Team, content_version
+from treecrf.serve.annotate.words import tokens_of
 from treecrf.serve.checks import is_foreign
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
 from treecrf.serve.pages import STATIC
 from treecrf.serve.parse.answers import render_json
 from treecrf.serve.parse.routes import ERRORS, parse_job
-from treecrf.serve.parse.schemas import Error, Text
+from treecrf.serve.parse.schemas import Error
 from treecrf.serve.queue.jobs import Task
 from treecrf.serve.registry import Registry
 from treecrf.treebank import Sentence
 
-__all__ = ["Annotating", "annotate_routes"]
+__all__ = ["annotate_routes"]
 
 _MOST_OTHERS = 8  # heads and relations of a word
-_ERRORS = ERRORS | {404: {"model": Error, "description": "There is no such sentence."}}
+_ERRORS = ERRORS | {404: {"model": Error, "description": "There is no such sentence or annotator."}}
 _REFUSALS: dict[int | str, dict[str, Any]] = {
     403: {"model": Error, "description": "A page from elsewhere wants to decide."},
     409: {"model": Error, "description": "The file has something newer of this sentence."},
 }
 
 
-def _without_blanks(labels: dict[int, str]) -> dict[int, str]:
-    """Remove `_`, which is no relation: a model that knows none gives it to all words."""
-    return {word: label for word, label in labels.items() if label != "_"}
+Place = Annotated[int, Path(ge=1, description="In the queue; 1 is the first.")]
+Annotator = Annotated[str, Query(description="A name of `annotators`; none where one works alone.")]
 
 
-class Decision(BaseModel):
-    """All that is decided about a sentence, and what the sender takes the file to have of it."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    heads: dict[int, int] = Field(description="Confirmed heads by word; 0 is the root.")
-    labels: Annotated[dict[int, Text], AfterValidator(_without_blanks)] = Field(
-        description="Confirmed relations of those words; `_` is none."
-    )
-    state: State
-    key: str = Field(description="That of the sentence, as it was given with it.")
-    version: Text = Field(min_length=1, description="A name for this decision that no other has.")
-    known: list[str] = Field(
-        description="The versions that the file may have of it: those that were given last, and "
-        "those that were sent since. If it has another one, somebody has decided meanwhile, and "
-        "that is kept."
-    )
-
-
-@dataclass(frozen=True, slots=True)
-class Annotating:
-    """A corpus that is being annotated."""
-
-    corpus_name: str
-    corpus: SentenceStore
-    queue: Queue
-    annotations: Annotations
-    asking: Asking
-    cut: Cut | None = None  # kept with the first decision
-    saved: dict[int, str] = field(default_factory=dict)  # versions since the start, by sentence
-    lock: threading.Lock = field(default_factory=threading.Lock)
-
-    def sentence(self, place: int) -> tuple[int, Sentence]:
-        """The sentence at a place of the queue, the first being 1, and its number."""
-        if place > len(self.queue.numbers):
-            raise ServeError(404, f"there are {len(self.queue.numbers)} sentences to annotate")
-        number = self.queue.numbers[place - 1]
-        return number, self.corpus[number]
-
-    def key(self, number: int, sentence: Sentence) -> str:
-        """An identifier that no other sentence has, in this queue or in that of another process."""
-        return _digest([str(self.annotations.path), str(number), *sentence.forms])
-
-    def keyed_sentence(self, place: int, key: str) -> tuple[int, Sentence]:
-        """The same, if it is the one that somebody has seen there."""
-        number, sentence = self.sentence(place)
-        if self.key(number, sentence) != key:
-            reason = "the service has been started again since the page was opened; reload the page"
-            raise ServeError(404, f"this is not the sentence that is here now: {reason}")
-        return number, sentence
-
-    def decided(self, number: int) -> tuple[Record, list[str]]:
-        """The record of a sentence, and the names of that version; the first one counts.
-
-        The last is that of what is in the file, which another process gives it too.
-        """
-        # Read before the record: it may be that of an earlier one then, never of a later one.
-        saved = [self.saved[number]] if number in self.saved else []
-        record = self.annotations[number]
-        return record, [*saved, _content(record)]
-
-    def save(
-        self, number: int, sentence: Sentence, record: Record, *, version: str, known: list[str]
-    ) -> None:
-        """Save a decision, unless it was made without knowing what is in the file."""
-        with self.lock:
-            # The same may come twice, if an answer is lost.
-            if self.decided(number)[1][0] not in (version, *known):
-                reason = "this sentence was changed elsewhere meanwhile, perhaps in another tab"
-                hint = "look at what it has now, and decide again"
-                raise ServeError(409, f"not saved: {reason}; {hint}")
-            if self.cut is not None:
-                self.cut.keep(self.corpus)
-            self.annotations.put(number, sentence, record)
-            self.saved[number] = version
-
-    def progress(self, place: int) -> dict[str, Any]:
-        """Progress of the annotation, and the next sentence after this place."""
-        total = len(self.queue.numbers)
-        after = [*range(place + 1, total + 1), *range(1, min(place, total) + 1)]
-        numbers, records = self.queue.numbers, self.annotations
-        is_open = (other for other in after if records[numbers[other - 1]].state == "open")
-        return {**records.counts(), "total": total, "next": next(is_open, None)}
-
-
-def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
+def annotate_routes(team: Team, limits: Limits) -> APIRouter:
     """Routes of the annotation page at `/` and of its data."""
     routes = APIRouter(tags=["annotation"])
-    Place = Annotated[int, Path(ge=1, description="In the queue; 1 is the first.")]  # noqa: N806
 
     async def parse(
         connection: Request, sentence: Sentence, record: Record, *, topk: int = 0
@@ -160,76 +72,118 @@ def annotate_routes(annotating: Annotating, limits: Limits) -> APIRouter:
     async def page() -> FileResponse:
         return FileResponse(STATIC / "annotate.html")
 
-    @routes.get("/api/annotate")
-    async def overview() -> dict[str, Any]:
-        """The corpus, the file of annotations, and the progress."""
+    @routes.get("/api/annotate", responses=_ERRORS)
+    async def overview(annotator: Annotator = "") -> dict[str, Any]:
+        """The corpus, the annotators, and the file and progress of one of them."""
+        is_nobody = bool(team.names) and not annotator
+        own = None if is_nobody else team.find(annotator)
         return {
-            "corpus": annotating.corpus_name,
-            "out": annotating.annotations.path.name,
-            "threshold": annotating.asking.threshold,
-            "share": annotating.asking.share,
-            "about": annotating.asking.about,
-            "progress": annotating.progress(0),
+            "corpus": team.first.corpus_name,
+            "annotators": [{"name": name, **team[name].progress(0)} for name in team.names],
+            "annotator": annotator,
+            "out": own and own.annotations.path.name,
+            "threshold": team.first.asking.threshold,
+            "share": team.first.asking.share,
+            "about": team.first.asking.about,
+            "progress": own and own.progress(0),
         }
 
+    @routes.get("/api/annotate/agreement")
+    async def agreement() -> dict[str, Any]:
+        """What the annotators agree on, the words they differ in, and what they remark."""
+        return await asyncio.to_thread(agreement_of, team)
+
+    @routes.get("/api/annotate/export/{which}", response_class=Response)
+    async def export(which: Export) -> Response:
+        """A file to train on: the decisions of all annotators, or what they agree on."""
+        text = await asyncio.to_thread({"all": everything, "agreed": agreed}[which], team)
+        return _file(text, f"annotated.{which}.conllu")
+
+    @routes.get("/api/annotate/export", response_class=Response, responses=_ERRORS)
+    async def export_one(annotator: Annotator = "") -> Response:
+        """The file of one annotator."""
+        own = team.find(annotator)
+        return _file(own.annotations.to_conllu(), f"annotated.{annotator or 'one'}.conllu")
+
     @routes.get("/api/annotate/{place}", responses=_ERRORS)
-    async def look(place: Place, connection: Request) -> dict[str, Any]:
+    async def look(place: Place, connection: Request, annotator: Annotator = "") -> dict[str, Any]:
         """A sentence, whose heads and relations are asked about, and what is decided already."""
-        number, sentence = annotating.sentence(place)
-        record, versions = annotating.decided(number)
-        free = await parse(connection, sentence, Record())
+        own = team.find(annotator)
+        number, sentence = own.sentence(place)
+        record, versions = own.decided(number)
+        seen = own.shown(sentence, record)
+        free = await parse(connection, seen, Record())
         probs = ([token[name] for token in free["tokens"]] for name in ("prob", "deprel_prob"))
-        heads, relations = annotating.asking.questions(*probs)
-        shown = await parse(connection, sentence, record) if record.heads else free
+        heads, relations = own.asking.questions(*probs)
+        shown = await parse(connection, seen, record) if record.heads else free
         return {
             "place": place,
             "number": number,
-            "key": annotating.key(number, sentence),
+            "key": own.key(number, sentence),
             "asked": sorted({*heads, *relations}),
             "asked_heads": heads,
             "asked_relations": relations,
             "sentence": shown,
+            "written": [asdict(token) for token in tokens_of(seen)],
+            "original": [asdict(token) for token in tokens_of(sentence)],
             **asdict(record),
             "known": versions,
-            "progress": annotating.progress(place),
+            "progress": own.progress(place),
         }
 
     @routes.get("/api/annotate/{place}/best", responses=_ERRORS)
     async def best(
-        place: Place, key: str, connection: Request, k: Annotated[int, Query(ge=1, le=50)] = 5
+        place: Place,
+        key: str,
+        connection: Request,
+        *,
+        annotator: Annotator = "",
+        k: Annotated[int, Query(ge=1, le=50)] = 5,
     ) -> Any:
         """The best trees of a sentence, under what is decided."""
-        number, sentence = annotating.keyed_sentence(place, key)
-        record = annotating.annotations[number]
-        return await parse(connection, sentence, record, topk=k)
+        own = team.find(annotator)
+        number, sentence = own.keyed_sentence(place, key)
+        record = own.annotations[number]
+        return await parse(connection, own.shown(sentence, record), record, topk=k)
 
     @routes.post(
         "/api/annotate/{place}",
         responses=_ERRORS | _REFUSALS,
         dependencies=[Depends(_refuse_other_pages)],
     )
-    async def decide(place: Place, decision: Decision, connection: Request) -> dict[str, Any]:
+    async def decide(
+        place: Place, decision: Decision, connection: Request, annotator: Annotator = ""
+    ) -> dict[str, Any]:
         """Save a decision, and give the tree around it; what no tree can have is not saved."""
-        number, sentence = annotating.keyed_sentence(place, decision.key)
-        if extra := sorted(decision.labels.keys() - decision.heads.keys()):
-            problem = f"word {extra[0]} has a relation but no head"
-            raise ServeError(422, f"{problem}; confirm the arc with it")
-        record = Record(decision.heads, decision.labels, decision.state)
-        shown = await parse(connection, sentence, record)
-        save = partial(annotating.save, version=decision.version, known=decision.known)
-        try:
-            await asyncio.to_thread(save, number, sentence, record)
-        except OSError as error:
-            out = annotating.annotations.path
-            raise ServeError(500, f"not saved: {out}: {error.strerror or error}") from error
+        own = team.find(annotator)
+        number, sentence = own.keyed_sentence(place, decision.key)
+        record = decision.record(sentence)
+        shown = await parse(connection, own.shown(sentence, record), record)
+        await _save(own, number, sentence, record=record, decision=decision)
         return {
             "sentence": shown,
             **asdict(record),
-            "known": [decision.version, _content(record)],
-            "progress": annotating.progress(place),
+            "known": [decision.version, content_version(record)],
+            "progress": own.progress(place),
         }
 
     return routes
+
+
+async def _save(
+    own: Annotating, number: int, sentence: Sentence, *, record: Record, decision: Decision
+) -> None:
+    save = partial(own.save, version=decision.version, known=decision.known)
+    try:
+        await asyncio.to_thread(save, number, sentence, record)
+    except OSError as error:
+        out = own.annotations.path
+        raise ServeError(500, f"not saved: {out}: {error.strerror or error}") from error
+
+
+def _file(text: str, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(text, media_type="text/plain; charset=utf-8", headers=headers)
 
 
 def _render(task: Task, analysis: Analysis, *, marginals: bool) -> str:
@@ -237,6 +191,11 @@ def _render(task: Task, analysis: Analysis, *, marginals: bool) -> str:
     given, parsed = task.sentence, analysis.sentence
     columns = {name: given.column(name) for name in COLUMNS}
     kept = {name: cells for name, cells in columns.items() if set(cells) != {"_"}}
+    # Of a word that has none of them, such as a new one, it shows what the model predicts.
+    bare = [set(cells) == {"_"} for cells in zip(*columns.values(), strict=True)]
+    for name, cells in kept.items():
+        rows = zip(bare, parsed.column(name), cells, strict=True)
+        kept[name] = [other if is_bare else cell for is_bare, other, cell in rows]
     if kept:
         parsed = parsed.with_columns(kept)
         if "upos" in kept:
@@ -253,13 +212,3 @@ async def _refuse_other_pages(connection: Request) -> None:
 async def _nobody_goes() -> None:
     """Never return: a decision is saved even if the browser is closed meanwhile."""
     await asyncio.Event().wait()
-
-
-def _digest(parts: list[str]) -> str:
-    # The name of a file may be no text.
-    return hashlib.sha256("\t".join(parts).encode("utf-8", "surrogateescape")).hexdigest()[:32]
-
-
-def _content(record: Record) -> str:
-    heads, labels = sorted(record.heads.items()), sorted(record.labels.items())
-    return "content-" + _digest([str(heads), str(labels), record.state])

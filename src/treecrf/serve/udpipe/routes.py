@@ -207,7 +207,18 @@ class _Work:
             return
         blank_lines = 1
         for start, piece in zip(self.starts, cut, strict=True):
-            if found := [sentence for sentence in piece if sentence]:
+            found: list[Sentence] = []
+            words = 0
+            for sentence in piece:
+                if sentence is None:
+                    yield None
+                    continue
+                found.append(sentence)
+                words += len(sentence)
+                longest = max(map(len, sentence.forms), default=0)
+                if words > self.limits.sentence_words or longest > self.limits.word_characters:
+                    break  # it will be refused: the rest of the line is not cut
+            if found:
                 yield join_sentences(found, start=start, new_paragraph=blank_lines > 0)
                 blank_lines = 0
             else:
