@@ -40,6 +40,7 @@ from treecrf.treebank import Sentence, read_conllu
 __all__ = ["bundle", "main"]
 
 _MOST_BYTES = 40 << 20
+_LICENCE = "CC-BY-SA-4.0"  # that of the treebank, as `treecrf models` lists it
 _PIECES = "reader.transformer.pieces.weight"
 
 
@@ -78,7 +79,8 @@ def bundle(
     with tempfile.TemporaryDirectory() as temporary:
         made = Path(temporary) / "model"
         card = _make(trained, made, data, stored=stored, precision=precision, device=device)
-        write_json(made / "card.json", card.to_dict())
+        said = {"treebank": origin.treebank, "licence": _LICENCE}
+        write_json(made / "card.json", said | card.to_dict())
         write_card(made, card, commands=origin.commands, treebank=origin.treebank)
         _replace(folder, made)
     return card

@@ -40,12 +40,18 @@ def test_without_a_model_the_error_says_what_to_do(name: str | None, models: Pat
         model_folder(name, bundled=models)
 
 
-@pytest.mark.parametrize("name", ["model", "some/en", "./en"])
+@pytest.mark.parametrize("name", ["some/en", "./en"])
 def test_other_names_are_folders(name: str, models: Path) -> None:
     parser_of().save(models / "en")
     assert model_folder(name, bundled=models) == Path(name)
     with pytest.raises(ParserError, match="no such folder"):
         treecrf.load(name)
+
+
+def test_a_name_that_is_not_there_says_what_is(models: Path) -> None:
+    parser_of().save(models / "en")
+    with pytest.raises(ParserError, match=r"^de: no such folder, .*; there is en "):
+        model_folder("de", bundled=models)
 
 
 def test_english_comes_along() -> None:

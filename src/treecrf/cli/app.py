@@ -26,7 +26,7 @@ __all__ = ["app", "main"]
 # Each is a function in a module of the same name; help lists them in this order.
 _COMMANDS = (
     "parsing.parse parsing.segment parsing.tag train evaluate calibrate score compare serve "
-    "annotate export doctor"
+    "annotate packages.models packages.package export doctor"
 )
 
 # How often threads of OpenMP look whether the others are done before they sleep; usually that is

@@ -6,30 +6,44 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from treecrf import treebank
-from treecrf.cli.console import print_best, print_segmenter_epoch, print_training, say
+from treecrf.cli.console import say
 from treecrf.cli.options import Device, refuse
+from treecrf.cli.train_stages import (
+    Files,
+    finish,
+    split_settings,
+    train_parser,
+    train_segmenter,
+    warn_of_lost_segmenter,
+)
 from treecrf.parser.choices import Loss, Nonprojective
 from treecrf.treebank.metrics.scores import Punctuation
 
 if TYPE_CHECKING:
     from treecrf.parser import Training
-    from treecrf.parser.training.loop import Epoch
 
 __all__ = ["train"]
 
 
 def train(
-    train: Annotated[
-        list[str],
-        typer.Option(metavar="FILE", help="A treebank to learn from; several are one treebank."),
-    ],
-    dev: Annotated[
-        str, typer.Option(metavar="FILE", help="A treebank to choose the best epoch by.")
-    ],
     out: Annotated[
         Path, typer.Option("--out", "-o", metavar="DIR", help="The model folder to write.")
     ],
+    treebank: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="A treebank of Universal Dependencies as it is released, with train and dev "
+            "parts: trains the parser and a segmenter, calibrates them and writes a card.",
+        ),
+    ] = None,
+    train: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FILE", help="A treebank to learn from; several are one treebank."),
+    ] = None,
+    dev: Annotated[
+        str | None, typer.Option(metavar="FILE", help="A treebank to choose the best epoch by.")
+    ] = None,
     config: Annotated[
         str | None,
         typer.Option(
@@ -40,7 +54,12 @@ def train(
     ] = None,
     set: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE", help="One setting; may be given several times."),
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="One setting; may be given several times. segmenter.KEY=VALUE is one of the "
+            "segmenter.",
+        ),
     ] = None,
     loss: Annotated[
         Loss | None,
@@ -91,44 +110,64 @@ def train(
     ] = False,
     max_minutes: Annotated[
         float | None,
-        typer.Option(metavar="N", help="Stop after so many minutes, but not before one epoch."),
+        typer.Option(
+            metavar="N",
+            help="Stop training the parser after so many minutes, but not before one epoch.",
+        ),
+    ] = None,
+    segmenter_max_minutes: Annotated[
+        float | None,
+        typer.Option(metavar="N", help="The same for the segmenter."),
     ] = None,
     device: Device = "auto",
 ) -> None:
-    """Train a parser.
+    """Train a parser, on --treebank or on --train and --dev.
 
     Sentences may be annotated in part: words without a head (_) are learnt from what the others
     leave possible. The best model on --dev is kept in --out, with a log in log.jsonl; interrupted
     training goes on with --resume.
     """
-    no_time = max_minutes is not None and not max_minutes > 0
+    minutes = {"--max-minutes": max_minutes, "--segmenter-max-minutes": segmenter_max_minutes}
+    no_time = [name for name, given in minutes.items() if given is not None and not given > 0]
     two_vectors = init is not None and embeddings is not None
-    pipe = next((file for file in (*train, dev) if not _is_kept(file)), None)
-    read_again = f"reads the data again, and {pipe} can be read once: make a file of it"
+    own_settings, segmenter_settings = split_settings(set or ())
+    given_to_segmenter = segmenter_settings or segmenter_max_minutes is not None
+    segmenter = segmenter or treebank is not None
     refuse(
+        (treebank and (train or dev), "--treebank has its own parts: no --train and no --dev"),
+        (not treebank and not (train and dev), "give --treebank DIR, or --train and --dev FILES"),
         (resume and overwrite, "--resume goes on with what --overwrite would remove"),
-        (no_time, "--max-minutes is more than 0: there is no training in no time"),
+        (no_time, f"{', '.join(no_time)} is more than 0: there is no training in no time"),
         (two_vectors, "--init brings its own word vectors; it takes no --embeddings"),
-        (segmenter and pipe, f"--segmenter {read_again}"),
+        (given_to_segmenter and not segmenter, "settings of a segmenter go with --segmenter"),
     )
     chosen = {"loss": loss, "nonprojective": nonprojective, "punct": punct, "seed": seed}
     given: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
     for name in given:
-        if any(setting.partition("=")[0].strip() == name for setting in set or ()):
+        if any(setting.partition("=")[0].strip() == name for setting in own_settings):
             raise typer.BadParameter(f"--{name} and --set {name}=... say it twice: give one")
     from treecrf.parser import set_up
     from treecrf.parser.config import Config
     from treecrf.parser.folder_writer import training_in
     from treecrf.parser.training.ranks import joined
+    from treecrf.parser.training.release import find_release
     from treecrf.parser.training.setup import merged_config
+    from treecrf.segment import SegmenterConfig
+
+    release = None if treebank is None else find_release(treebank)
+    files = Files(train or [], dev or "") if release is None else Files(release.train, release.dev)
+    if segmenter:
+        files.check_read_twice()
+    cut = SegmenterConfig().changed(SegmenterConfig.parsed(segmenter_settings))
 
     def read(device: str) -> "Training":
-        changes = given | Config.parsed(set or ())
+        language = {} if release is None else {"language": release.language}
+        changes = language | given | Config.parsed(own_settings)
         return set_up(
             out,
             merged_config(out, source=config, changes=changes, init=init, resume=resume),
-            train=train,
-            dev=dev,
+            train=files.train,
+            dev=files.dev,
             embeddings=embeddings,
             init=init,
             teachers=teacher or (),
@@ -146,95 +185,20 @@ def train(
                 training = ranks.from_leader(lambda: read(own_device))
                 training.ranks, training.max_minutes = ranks, max_minutes
                 if overwrite and not segmenter and ranks.leads:
-                    _warn_of_lost_segmenter(training, out)
+                    warn_of_lost_segmenter(training, out)
                 start = None if resume else init
-                _train_parser(training, out, device=own_device, resume=resume, init=start)
+                train_parser(training, out, device=own_device, resume=resume, init=start)
             if segmenter and ranks.leads:
-                _train_segmenter(train, dev, out, training)
+                if not any(item.partition("=")[0].strip() == "seed" for item in segmenter_settings):
+                    cut = cut.changed({"seed": training.config.seed})
+                train_segmenter(
+                    files, out, cut, device=training.device, max_minutes=segmenter_max_minutes
+                )
+            if release is not None and ranks.leads:
+                finish(files, out, release, device=training.device)
     except KeyboardInterrupt:
         goes_on = "--resume goes on with it"
         if overwrite:
             goes_on = "once an epoch has ended --resume goes on; until then nothing is replaced"
         say(f"interrupted; {goes_on}", err=True)
         raise typer.Exit(130) from None
-
-
-def _is_kept(file: str) -> bool:
-    """Whether a file can be read twice, unlike a pipe; a missing file is reported later."""
-    return file != "-" and (Path(file).is_file() or not Path(file).exists())
-
-
-def _train_parser(
-    training: "Training", out: Path, *, device: str, resume: bool, init: str | None
-) -> None:
-    """Train, and say what it came to; with `init`, against the model that it starts from."""
-    from treecrf.parser.device import choose_device
-    from treecrf.parser.training.loop import train as run
-
-    if not training.ranks.leads:
-        training.device = choose_device(device)  # what came from the leader has its device
-        run(training, out, resume=resume)
-        return
-    start = None
-    if init is not None:
-        start = training.starting_scores()
-        _print_inheritance(training, init)
-    with print_training(training, start=start) as printed:
-        last = run(training, out, resume=resume)
-    if not printed:
-        say(_why_ended(training, last))
-    print_best(last, out, config=training.config, start=start)
-
-
-def _print_inheritance(training: "Training", init: str) -> None:
-    """Say what the model keeps of the one that it starts from, and what it drops."""
-    from treecrf.parser.bundled import model_folder
-    from treecrf.parser.folder import load_settings
-    from treecrf.parser.training.warm_start import inheritance_note
-    from treecrf.segment.segmenter import has_segmenter
-
-    folder = model_folder(init)
-    kept = training.segmenter is not None if has_segmenter(folder) else None
-    note = inheritance_note(load_settings(folder)[0], training.config, segmenter=kept)
-    if note:
-        say(f"init   {init}: {note}")
-
-
-def _warn_of_lost_segmenter(training: "Training", out: Path) -> None:
-    """Say that the model to be replaced can cut raw text and the new one will not."""
-    from treecrf.segment.segmenter import has_segmenter
-
-    if has_segmenter(out) and training.segmenter is None:
-        lost = f"the segmenter in {out} goes with the model that is replaced"
-        say(f"warning: {lost}; --segmenter trains another", err=True)
-
-
-def _why_ended(training: "Training", last: "Epoch") -> str:
-    """Message for --resume without anything left to do."""
-    if last.epoch >= training.config.epochs:
-        reason = f"{last.epoch} epochs are done; --set epochs=N goes on up to N"
-    elif last.epoch - last.best_epoch >= training.config.patience:
-        since = last.epoch - last.best_epoch
-        reason = f"no new best in {since} epochs; --set patience=N goes on after as many as N"
-    else:
-        spent = f"after {last.seconds / 60:.1f} minutes there is no time for another epoch"
-        reason = f"{spent}; a larger --max-minutes goes on"
-    return f"this training had ended already: {reason}"
-
-
-def _train_segmenter(train: list[str], dev: str, out: Path, training: "Training") -> None:
-    """Train a segmenter on the text of the same files, unless the folder has one already."""
-    from treecrf.segment import SegmenterConfig, train_segmenter
-    from treecrf.segment.segmenter import has_segmenter
-
-    if has_segmenter(out):
-        say(f"segmenter: {out} has one already, which stays")
-        return
-    sentences = [sentence for file in train for sentence in treebank.read_conllu(file)]
-    train_segmenter(
-        sentences,
-        list(treebank.read_conllu(dev)),
-        SegmenterConfig(seed=training.config.seed),
-        device=training.device,
-        on_epoch=print_segmenter_epoch,
-    ).save(out)

@@ -1,30 +1,52 @@
-"""The models that come with treecrf, by name."""
+"""Models by name: those that come with treecrf, and those that are installed as packages."""
 
 import os
 from pathlib import Path
 
 from treecrf.parser.errors import ParserError
+from treecrf.parser.packages.installed import find_installed, installed_models
 
-__all__ = ["BUNDLED", "DEFAULT", "model_folder"]
+__all__ = ["BUNDLED", "DEFAULT", "bundled_names", "is_packaged", "model_folder"]
 
 BUNDLED = Path(__file__).parent.parent / "models"
 DEFAULT = "en"
 
 
 def model_folder(model: str | Path | None, *, bundled: Path = BUNDLED) -> Path:
-    """The folder of a model: one that exists, else a model that comes with treecrf."""
+    """The folder of a model: one that exists, else an installed model, else a bundled one.
+
+    Without a name it is the English model that comes with treecrf.
+    """
     if not isinstance(model, str | os.PathLike | None):
         raise ParserError(f"a model is the path of its folder, or a name, and not {model!r:.60}")
     # A name with a separator is a path, even if pathlib would shorten it.
     if model is not None and (Path(model).exists() or os.path.basename(model) != str(model)):
         return Path(model)
     name = DEFAULT if model is None else str(model)
-    folder = bundled / name
-    if (folder / "config.toml").is_file():
-        return folder
+    if model is not None and (installed := find_installed(name)) is not None:
+        return installed.folder
+    if (bundled / name / "config.toml").is_file():
+        return bundled / name
     if model is None or name == DEFAULT:
         raise ParserError(
             "no English model comes with this copy of treecrf; name a folder that `treecrf train` "
             "wrote (--model DIR)"
         )
-    return Path(model)
+    there = sorted({*bundled_names(bundled), *(one.name for one in installed_models())})
+    raise ParserError(
+        f"{name}: no such folder, and no model of this name is installed; "
+        f"there {'is' if len(there) == 1 else 'are'} {', '.join(there) or 'none'} "
+        "(`treecrf models`), and folders that `treecrf train` wrote"
+    )
+
+
+def bundled_names(bundled: Path = BUNDLED) -> list[str]:
+    """The names of the models that come with treecrf."""
+    return sorted(path.parent.name for path in bundled.glob("*/config.toml"))
+
+
+def is_packaged(folder: Path) -> bool:
+    """Whether a model folder belongs to an installed package, which nobody should write to."""
+    real = folder.resolve()
+    folders = [BUNDLED, *(one.folder for one in installed_models())]
+    return any(real.is_relative_to(one.resolve()) for one in folders)

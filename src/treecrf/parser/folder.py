@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from treecrf.nn.compact import restored
+from treecrf.nn.compact import SCALE, restored
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.folder_writer import (
@@ -31,7 +31,14 @@ from treecrf.parser.presets import load_config
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.segment.segmenter import Segmenter
-from treecrf.storage import StorageError, load_tensors, parse_json, replace_file, save_tensors
+from treecrf.storage import (
+    StorageError,
+    load_tensors,
+    parse_json,
+    read_toml,
+    replace_file,
+    save_tensors,
+)
 
 __all__ = [
     "CHECKPOINT",
@@ -40,6 +47,8 @@ __all__ = [
     "FILES",
     "LOG",
     "SHARDS",
+    "VECTORS",
+    "VECTORS_FORM",
     "WEIGHTS",
     "WEIGHTS_FORM",
     "change_settings",
@@ -60,6 +69,7 @@ __all__ = [
 ]
 
 WEIGHTS_FORM = "treecrf model 1"
+VECTORS_FORM = "treecrf vectors 1"
 _OLD_NAME = re.compile("^tag_scores[.]")  # of models that predict tags alone
 
 
@@ -79,7 +89,7 @@ def save_settings(
     if pretrained is not None and pretrained.folder != folder / ENCODER:
         pretrained.write(folder / ENCODER)
     if vectors is not None:
-        save_tensors(folder / VECTORS, {"vectors": vectors}, {"format": "treecrf vectors 1"})
+        save_tensors(folder / VECTORS, {"vectors": vectors}, {"format": VECTORS_FORM})
     replace_file(folder / VOCABULARY, vocabulary.to_json().encode())
     replace_file(folder / CONFIG, config.to_toml().encode())
 
@@ -144,6 +154,10 @@ def has_model(folder: Path) -> bool:
     return True
 
 
+# Every version writes it at the end: a file without it was cut off.
+_LAST_SETTING = "seed"
+
+
 def load_settings(
     folder: Path, *, weights: bool = True
 ) -> tuple[Config, Vocabulary, Pretrained | None]:
@@ -151,6 +165,8 @@ def load_settings(
     if weights:
         _check_folder(folder)
     config = load_config(folder / CONFIG)
+    if _LAST_SETTING not in read_toml(folder / CONFIG):
+        raise ParserError(f"{folder / CONFIG}: its end is missing; copy the model folder again")
     path = folder / VOCABULARY
     try:
         vocabulary = Vocabulary.from_dict(parse_json(path.read_bytes()))
@@ -194,7 +210,13 @@ def load_vectors(folder: Path, vocabulary: Vocabulary) -> Tensor | None:
     """Load the pretrained vectors of a model that has some."""
     if not vocabulary.vectors:
         return None
-    vectors = _load(folder / VECTORS, "treecrf vectors 1")[0].get("vectors")
+    stored = _load(folder / VECTORS, VECTORS_FORM)[0]
+    if "vectors" + SCALE in stored:  # bytes
+        try:
+            stored = {"vectors": restored(stored)["vectors"].half()}
+        except StorageError as error:
+            raise ParserError(f"{folder / VECTORS}: {error}") from None
+    vectors = stored.get("vectors")
     rows = len(vocabulary.vectors) + 1
     if (
         vectors is None

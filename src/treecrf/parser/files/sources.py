@@ -222,7 +222,7 @@ def look_into(
     """
     if kind != "auto":
         return kind, stream
-    found, stream = look_at(cast(IO[bytes], stream), name)
+    found, stream = look_at(stream, name)
     return ("text" if found == "tokens" and parser.has_segmenter else found), stream
 
 

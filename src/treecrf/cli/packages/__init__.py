@@ -1,0 +1,1 @@
+"""Commands about models as packages: `models` and `package`."""

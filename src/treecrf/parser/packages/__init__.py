@@ -1,0 +1,1 @@
+"""Models as packages: cards, wheels, and models that are installed by name."""

@@ -1,0 +1,78 @@
+"""Treebanks of Universal Dependencies as they are released: a folder with parts by name."""
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from treecrf.parser.errors import ParserError
+
+__all__ = ["Release", "find_release"]
+
+# it_partut-ud-train.conllu; cs_pdt-ud-train-c.conllu is one of several; train.conllu is plain.
+_FILE = re.compile(
+    r"(?:(?P<name>[a-z]{2,8}_[a-z0-9]+)-ud-)?(?P<part>train|dev)(?:-[a-z0-9]+)?\.conllu(?:\.gz)?"
+)
+_LANGUAGE = re.compile(r"[a-z]{2,8}(?=_)")
+_LICENCE = re.compile(r"^License:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """The files of a treebank, and what its names and its README say of it."""
+
+    name: str
+    """Such as it_partut; of plain file names, that of the folder."""
+    language: str
+    """Code of the language; empty if the name does not start with one."""
+    licence: str
+    """As an SPDX identifier; empty if README.md states none."""
+    train: list[str]
+    dev: str
+
+
+def find_release(folder: Path) -> Release:
+    """Find the training and dev parts in a folder; an error says what it lacks."""
+    if not folder.is_dir():
+        problem = "this is a file" if folder.exists() else "no such folder"
+        raise ParserError(f"{folder}: {problem}; --treebank takes the folder of a treebank")
+    found = [match for path in folder.iterdir() if (match := _FILE.fullmatch(path.name))]
+    names = sorted({match["name"] or "" for match in found})
+    if len(names) > 1:
+        shown = ", ".join(name or "train.conllu" for name in names)
+        raise ParserError(
+            f"{folder}: it has several treebanks ({shown}); put one into a folder of its own, or "
+            "give --train and --dev"
+        )
+    parts = {
+        part: sorted(str(folder / match[0]) for match in found if match["part"] == part)
+        for part in ("train", "dev")
+    }
+    for part, files in parts.items():
+        if not files:
+            raise ParserError(
+                f"{folder}: it has no *-ud-{part}.conllu and no {part}.conllu; give the files with "
+                "--train and --dev instead"
+            )
+    if len(parts["dev"]) > 1:
+        raise ParserError(f"{folder}: it has several dev parts; give --train and --dev instead")
+    name = names[0] or folder.resolve().name
+    language = _LANGUAGE.match(name)
+    return Release(
+        name=name,
+        language=language[0] if language else "",
+        licence=_licence(folder),
+        train=parts["train"],
+        dev=parts["dev"][0],
+    )
+
+
+def _licence(folder: Path) -> str:
+    """The licence in the metadata at the end of README.md, such as `License: CC BY-SA 4.0`."""
+    for name in ("README.md", "README.txt"):
+        try:
+            text = (folder / name).read_text(encoding="utf-8", errors="replace")
+        except OSError:
+            continue
+        if stated := _LICENCE.search(text):
+            return stated[1].removeprefix("GNU ").replace(" ", "-")
+    return ""
