@@ -7,7 +7,10 @@ TREEBANKS ?= treebanks#  a folder of UD treebanks, one folder each
 
 VENV := .venv
 BIN := $(VENV)/bin
+# Stamps: treecrf alone, which parsing needs; and with what the tests and the other targets need.
+PARSES := $(VENV)/.parses
 INSTALLED := $(VENV)/.installed
+PIP := $(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt
 DEMO := build/demo
 # Without the notice that Material's support ends, which CONTRIBUTING.md has, each time.
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs
@@ -28,7 +31,7 @@ help: ## list these commands
 # The English model is in a release; a copy without it draws what a tiny parser makes of the examples.
 ifneq ($(wildcard src/treecrf/models/en/model*.safetensors),)
 parse: export TEXT := $(TEXT)# so that the shell leaves quotes in it alone
-parse: $(INSTALLED) ## parse a sentence and draw its tree (TEXT=...)
+parse: $(PARSES) ## parse a sentence and draw its tree (TEXT=...)
 	@$(BIN)/treecrf parse --text "$$TEXT" --format tree
 else
 parse: $(DEMO)/model/model.safetensors
@@ -36,7 +39,7 @@ parse: $(DEMO)/model/model.safetensors
 	@$(BIN)/treecrf data show $(DEMO)/parsed.conllu -n 3
 endif
 
-$(DEMO)/model/model.safetensors: | $(INSTALLED)
+$(DEMO)/model/model.safetensors: | $(PARSES)
 	@echo "training a tiny parser on made-up sentences, once ..."
 	@mkdir -p $(DEMO)
 	@$(BIN)/treecrf data generate $(DEMO)/train.conllu --sentences 1000
@@ -44,17 +47,26 @@ $(DEMO)/model/model.safetensors: | $(INSTALLED)
 	@$(BIN)/treecrf train --train $(DEMO)/train.conllu --dev $(DEMO)/dev.conllu --out $(DEMO)/model \
 	    --config tiny --resume
 
-install: $(INSTALLED) ## make .venv and install treecrf in it, with the tested versions
+install: $(INSTALLED) ## make .venv with all extras and tools, in the tested versions
 
-$(INSTALLED): pyproject.toml constraints.txt
+$(PARSES): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	    echo "treecrf needs Python 3.11 or later and '$(PYTHON)' is not; try: make install PYTHON=python3.12"; exit 2; }
 	@test -x $(BIN)/pip || { echo "making $(VENV) with $(PYTHON) ..."; $(PYTHON) -m venv $(VENV); }
-	@echo "installing into $(VENV) ..."
-	@$(BIN)/python -m pip install -q --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@echo "installing treecrf into $(VENV) ..."
+	@$(PIP) -e .
 	@echo "compiling for this machine ..."
 	@test ! -e src/treecrf/models/en/config.toml || $(BIN)/treecrf parse --text "So that it is fast." > /dev/null
 	@touch $@
+
+$(INSTALLED): $(PARSES)
+	@echo "installing what the tests need into $(VENV) ..."
+	@$(PIP) -e '.[dev]'
+	@touch $@
+
+wheel: $(PARSES) ## build the wheel in dist/, with the English model in it
+	@$(BIN)/python -m pip wheel -q --disable-pip-version-check -c constraints.txt --no-deps -w dist .
+	@ls -lh dist/treecrf-*.whl
 
 # No restarts: a new worker would run the test that ended the last one, and hang again.
 PYTEST := $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --max-worker-restart 0 --dist loadfile

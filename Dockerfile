@@ -1,0 +1,28 @@
+# treecrf on a CPU: the command, the English model and the service.
+#
+#   docker build -t treecrf .
+#   docker run --rm treecrf parse --text "I saw Sarah with a telescope." --format tree
+#   docker run --rm -p 8000:8000 treecrf serve --host 0.0.0.0
+FROM python:3.12-slim
+
+WORKDIR /opt/treecrf
+COPY pyproject.toml constraints.txt README.md LICENSE ./
+COPY src src
+
+# torch's builds for CPUs: the usual ones bring gigabytes of CUDA.
+RUN pip install --no-cache-dir -c constraints.txt \
+        --extra-index-url https://download.pytorch.org/whl/cpu "torch==2.13.0+cpu" \
+    && pip install --no-cache-dir -c constraints.txt ".[serve]"
+
+# Kernels are compiled now, for a user who need not be root.
+ENV NUMBA_CACHE_DIR=/var/cache/treecrf
+RUN mkdir -p "$NUMBA_CACHE_DIR" \
+    && treecrf parse --text "So that it is fast." > /dev/null \
+    && chmod -R a+rwX "$NUMBA_CACHE_DIR" \
+    && useradd --create-home treecrf
+USER treecrf
+WORKDIR /home/treecrf
+
+EXPOSE 8000
+ENTRYPOINT ["treecrf"]
+CMD ["--help"]
