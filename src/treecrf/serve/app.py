@@ -22,7 +22,17 @@ from treecrf.serve.udpipe.routes import udpipe_routes
 
 __all__ = ["create_app"]
 
-_PATHS = frozenset({"/api/parse", "/api/models", "/process", "/models", "/healthz", "/metrics"})
+_PATHS = frozenset(
+    {
+        "/api/parse",
+        "/api/models",
+        "/api/glossary",
+        "/process",
+        "/models",
+        "/healthz",
+        "/metrics",
+    }
+)
 
 
 def create_app(

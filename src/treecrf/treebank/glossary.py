@@ -1,6 +1,6 @@
 """Names of Universal Dependencies in plain words: relations, tags and features."""
 
-__all__ = ["explain"]
+__all__ = ["MEANINGS", "explain"]
 
 # Entries end with a semicolon or a line; `=Plur` is a value of the feature before it.
 _TABLE = """
@@ -88,7 +88,8 @@ def _read(table: str) -> dict[str, str]:
     return meanings
 
 
-_MEANINGS = _read(_TABLE)
+MEANINGS = _read(_TABLE)
+"""Meanings by name: relations, universal tags, features, and features with a value."""
 
 
 def explain(name: str) -> str | None:
@@ -107,17 +108,17 @@ def explain(name: str) -> str | None:
         return "; ".join(explain(item) or item for item in name.split("|"))
     if "=" in name:
         return _feature(*name.split("=", 1))
-    if name in _MEANINGS:
-        return _MEANINGS[name]
+    if name in MEANINGS:
+        return MEANINGS[name]
     relation, _, subtype = name.partition(":")
-    known = _MEANINGS.get(relation) if subtype and relation.islower() else None
+    known = MEANINGS.get(relation) if subtype and relation.islower() else None
     return f"{known} ({subtype})" if known else None
 
 
 def _feature(name: str, values: str) -> str | None:
     feature = name.partition("[")[0]  # Number[psor]
-    kind = _MEANINGS.get(feature)
+    kind = MEANINGS.get(feature)
     if kind is None or values == "Yes":
         return kind
-    known = [_MEANINGS.get(f"{feature}={value}", value) for value in values.split(",")]
+    known = [MEANINGS.get(f"{feature}={value}", value) for value in values.split(",")]
     return f"{kind}: {' or '.join(known)}"

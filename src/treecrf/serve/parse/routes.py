@@ -1,4 +1,4 @@
-"""`/api/parse` and `/api/models`: JSON in, trees with all that is known of them out."""
+"""`/api/parse`, `/api/models` and `/api/glossary`: JSON in, trees with all that is known of them out."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -26,6 +26,7 @@ from treecrf.serve.queue.jobs import Job, Pieces, Task, counted_words
 from treecrf.serve.queue.scheduler import Batcher
 from treecrf.serve.registry import Registry
 from treecrf.treebank import Sentence
+from treecrf.treebank.glossary import MEANINGS
 
 __all__ = ["ERRORS", "answer_json", "parse_job", "parsing_routes"]
 
@@ -50,6 +51,11 @@ def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
             for name, engine in engines.items()
         ]
         return Models(models=listed, default=registry.default)
+
+    @routes.get("/glossary")
+    async def glossary() -> dict[str, str]:
+        """Relations, universal tags and features with their meanings in a few words."""
+        return MEANINGS
 
     @routes.post("/parse", response_model=ParseResponse, responses=ERRORS)
     async def parse(request: ParseRequest, connection: Request) -> Response:
