@@ -1,4 +1,4 @@
-"""`/api/parse`, `/api/models` and `/api/glossary`: JSON in, trees with all that is known of them out."""
+"""`/api/parse`, `/api/models` and `/api/glossary`: JSON in, trees and names out."""
 
 import json
 from collections.abc import Callable, Sequence
