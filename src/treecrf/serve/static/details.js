@@ -11,8 +11,8 @@ export class Details {
   #shown = [];
   isSurest = true; // whether the tree that is shown is the one whose heads are most probable together
 
-  constructor({ pick, free, relabel, label }) {
-    this.actions = { pick, free, relabel, label };
+  constructor({ pick, free, relabel, label, besides = () => null }) {
+    this.actions = { pick, free, relabel, label, besides };
     this.node = element("div", { class: "details" }, element("p", { class: "hint" }, HINT));
   }
 
@@ -61,6 +61,7 @@ export class Details {
             })
           : null,
       ),
+      this.actions.besides(token),
     );
     const buttons = this.node.querySelectorAll("button");
     if (focused >= 0) buttons[Math.min(focused, buttons.length - 1)].focus({ preventScroll: true });

@@ -23,14 +23,16 @@ export class Editor {
 
   /**
    * `answer` is a sentence as the service gives it and `decisions` what is fixed in it: `heads` and
-   * `labels` by word. `decode(decisions)` asks for it again; `best(decisions, k)`, where given, for
-   * its best trees; `restored(decisions)`, where given, is told of undo and redo. `asked` is what `draw`
-   * marks. With `confirming`, an arc that is fixed as it is has its label fixed too. As long as `isLeft` is true, nothing can be
-   * decided any more.
+   * `labels` by word, and what else a page decides with `change`. `decode(decisions)` asks for it again;
+   * `best(decisions, k)`, where given, for its best trees; `restored(decisions)`, where given, is told of
+   * undo and redo. `asked` is what `draw` marks. `besides(token)`, where given, makes what is listed after
+   * the relations of a word, and `drawn(decisions)` is called when they are shown. With `confirming`, an arc
+   * that is fixed as it is has its label fixed too. As long as `isLeft` is true, nothing can be decided any
+   * more.
    */
   constructor({ answer, decisions, labels, name, file, decode, best, restored, ...more }) {
-    const { asked = {}, confirming = false } = more;
-    Object.assign(this, { labels, name, decode, best, restored, confirming, asked });
+    const { asked = {}, confirming = false, besides, drawn } = more;
+    Object.assign(this, { labels, name, decode, best, restored, confirming, asked, drawn });
     this.isLeft = false;
     this.conllu = answer.conllu;
     this.#made = new Decisions(
@@ -50,6 +52,7 @@ export class Editor {
       label: (dependent, label) => this.#mayDecide(dependent) && this.setLabel(dependent, label),
       look: (id, isChosen) => this.#look(id, isChosen),
       mayChoose: () => !this.isLeft,
+      besides,
       pickOther: (dependent, number) => {
         // A number is that of a head in the list that is seen, which may be another word's.
         if (this.details.id !== dependent) return this.#look(dependent, this.tree.chosen === dependent);
@@ -92,6 +95,11 @@ export class Editor {
 
   get decisions() {
     return this.#made.present.decisions;
+  }
+
+  /** What is decided, even if there is no answer yet. */
+  get latest() {
+    return this.#made.latest;
   }
 
   get answer() {
@@ -142,7 +150,7 @@ export class Editor {
   /** Fix the head of a word: the rest is decoded again around it. */
   fix(dependent, head) {
     if (dependent === head) return this.settled;
-    const { heads, labels } = this.#made.latest;
+    const { heads, labels } = this.latest;
     const token = this.tokens[dependent - 1];
     const kept = { ...labels };
     if ((heads[dependent] ?? token.head) !== head) delete kept[dependent]; // it was of another arc
@@ -151,23 +159,25 @@ export class Editor {
       head === 0
         ? `«${token.form}» is fixed as the root.`
         : `The head of «${token.form}» is fixed: «${this.tokens[head - 1].form}».`;
-    return this.change({ heads: { ...heads, [dependent]: head }, labels: kept }, says, dependent);
+    const arcs = { heads: { ...heads, [dependent]: head }, labels: kept };
+    return this.change({ ...this.latest, ...arcs }, says, dependent);
   }
 
   /** Fix the head of a word as it is: where it was corrected just before, as that is shown then. */
   confirm(dependent) {
-    const head = () => this.#made.latest.heads[dependent] ?? this.tokens[dependent - 1].head;
+    const head = () => this.latest.heads[dependent] ?? this.tokens[dependent - 1].head;
     if (head() === this.tokens[dependent - 1].head) return this.fix(dependent, head());
     return this.#made.afterwards(() => this.fix(dependent, head()));
   }
 
   /** Let the parser choose the head and the relation of a word again. */
   free(dependent) {
-    const heads = { ...this.#made.latest.heads };
-    const labels = { ...this.#made.latest.labels };
+    const heads = { ...this.latest.heads };
+    const labels = { ...this.latest.labels };
     delete heads[dependent];
     delete labels[dependent];
-    this.change({ heads, labels }, `«${this.tokens[dependent - 1].form}» is free again.`, dependent);
+    const says = `«${this.tokens[dependent - 1].form}» is free again.`;
+    this.change({ ...this.latest, heads, labels }, says, dependent);
   }
 
   /** Let a person choose a relation; the arc it is of is fixed with it. */
@@ -178,7 +188,7 @@ export class Editor {
       labels: this.labels,
       form: token.form,
       current: token.deprel,
-      fixed: dependent in this.#made.latest.labels,
+      fixed: dependent in this.latest.labels,
       likely: token.deprels,
     });
     if (!before.isConnected) this.#focusAgain(before, dependent);
@@ -188,12 +198,13 @@ export class Editor {
   /** Fix the relation of a word, and the arc it is of; null leaves it to the parser. */
   setLabel(dependent, label, token = this.tokens[dependent - 1]) {
     // Its head may have been corrected just before, and not be shown yet.
-    const heads = { [dependent]: token.head, ...this.#made.latest.heads };
-    const labels = { ...this.#made.latest.labels };
+    const heads = { [dependent]: token.head, ...this.latest.heads };
+    const labels = { ...this.latest.labels };
     if (label === null) delete labels[dependent];
     else labels[dependent] = label;
     const says = label === null ? "is for the parser to choose" : `is fixed: ${label}`;
-    return this.change({ heads, labels }, `The relation of «${token.form}» ${says}.`, dependent);
+    const decided = { ...this.latest, heads, labels };
+    return this.change(decided, `The relation of «${token.form}» ${says}.`, dependent);
   }
 
   /** Put the focus where it was before a list was open: an answer has come meanwhile, and all is drawn anew. */
@@ -218,15 +229,15 @@ export class Editor {
   #travel(way, says) {
     if (!this.#mayDecide()) return;
     const isThere = way === "undo" ? this.#made.canUndo : this.#made.canRedo;
-    const isWaiting = this.#made.latest !== this.decisions;
+    const isWaiting = this.latest !== this.decisions;
     if (isThere || isWaiting) this.#made.travel(way, this.restored, { says, started: performance.now() });
     else this.status.textContent = `There is nothing to ${way}.`;
   }
 
   /** Free every word. */
   freeAll() {
-    if (Object.keys(this.#made.latest.heads).length === 0) return;
-    this.change({ heads: {}, labels: {} }, "All words are free again.");
+    if (Object.keys(this.latest.heads).length === 0) return;
+    this.change({ ...this.latest, heads: {}, labels: {} }, "All words are free again.");
   }
 
   /** Step through the best trees; 0 is the tree of the surest heads. */
@@ -306,7 +317,7 @@ export class Editor {
 
   #drawNow(changed, looked) {
     const { tokens, decisions } = this.#drawn;
-    if (this.#made.latest === decisions) this.node.removeAttribute("aria-busy");
+    if (this.latest === decisions) this.node.removeAttribute("aria-busy");
     this.details.isSurest = this.#rank === 0;
     this.tree.show(tokens, { ...this.asked, changed });
     this.table.show(tokens);
@@ -327,6 +338,7 @@ export class Editor {
       rank: this.#rank,
       trees: this.#ranked?.best.length ?? null,
     });
+    this.drawn?.(decisions);
   }
 
   toConllu() {
