@@ -1,20 +1,24 @@
-// The list of relations to choose from, which gets shorter as one types.
+// A list of relations or tags to choose from, which gets shorter as one types.
 
 import { element, replaceChildren } from "./dom.js";
+import { explain } from "./glossary.js";
 import { percent } from "./scale.js";
 
 /**
- * Ask for a relation: the one that was chosen, null to leave it to the parser, undefined for none. `likely`
- * are the most probable ones with their probabilities.
+ * Ask for a relation, or what else `what` says: the one that was chosen, null to leave it to the parser,
+ * undefined for none. `likely` are the most probable ones with their probabilities, the most probable first;
+ * `none` is what to say where nothing has what was typed.
  */
-export function chooseLabel({ labels, form, current, fixed, likely }) {
+export function chooseLabel({ labels, form, current, fixed, likely, what = "Relation", ...more }) {
+  const { none = "No such relation in this model" } = more;
   const chances = new Map(likely.map(({ deprel, prob }) => [deprel, percent(prob)]));
+  const ordered = [...new Set([...chances.keys(), ...labels])];
   return new Promise((resolve) => {
     const before = document.activeElement;
     let active = 0;
     let offered = [];
     let answer;
-    const list = element("ul", { role: "listbox", id: "relations", "aria-label": "Relations" });
+    const list = element("ul", { role: "listbox", id: "relations", "aria-label": `${what}s` });
     const input = element("input", {
       type: "text",
       role: "combobox",
@@ -22,15 +26,15 @@ export function chooseLabel({ labels, form, current, fixed, likely }) {
       autocapitalize: "off",
       spellcheck: "false",
       placeholder: "Type to filter",
-      "aria-label": `Relation of ${form}`,
+      "aria-label": `${what} of ${form}`,
       "aria-expanded": "true",
       "aria-controls": "relations",
       "aria-autocomplete": "list",
     });
     const dialog = element(
       "dialog",
-      { class: "labels", "aria-label": `Relation of ${form}` },
-      element("p", { class: "dialog-title" }, "Relation of ", element("b", {}, form)),
+      { class: "labels", "aria-label": `${what} of ${form}` },
+      element("p", { class: "dialog-title" }, `${what} of `, element("b", {}, form)),
       input,
       list,
     );
@@ -50,9 +54,10 @@ export function chooseLabel({ labels, form, current, fixed, likely }) {
     };
     const fill = () => {
       const typed = input.value.trim().toLowerCase();
-      const starts = labels.filter((label) => label.toLowerCase().startsWith(typed));
-      const holds = labels.filter((label) => label.toLowerCase().includes(typed));
-      offered = [...new Set([...starts, ...holds])].map((label) => ({ label, value: label }));
+      const starts = ordered.filter((label) => label.toLowerCase().startsWith(typed));
+      const holds = ordered.filter((label) => label.toLowerCase().includes(typed));
+      const means = ordered.filter((label) => explain(label)?.toLowerCase().includes(typed));
+      offered = [...new Set([...starts, ...holds, ...means])].map((label) => ({ label, value: label }));
       if (fixed && !typed) offered.push({ label: "let the parser choose", value: null });
       const items = offered.map(({ label, value }, index) =>
         element(
@@ -63,13 +68,13 @@ export function chooseLabel({ labels, form, current, fixed, likely }) {
             class: value === null ? "freeing" : value === current ? "current" : null,
             click: () => close(value),
           },
-          label,
+          element("span", { class: "name" }, label),
           chances.has(value) ? element("span", { class: "share" }, ` ${chances.get(value)}`) : null,
+          value !== null && explain(value) ? element("span", { class: "gloss" }, explain(value)) : null,
         ),
       );
-      const none = element("li", { class: "hint" }, "No such relation in this model");
-      replaceChildren(list, ...(items.length ? items : [none]));
-      mark(typed ? 0 : Math.max(0, labels.indexOf(current)));
+      replaceChildren(list, ...(items.length ? items : [element("li", { class: "hint" }, none)]));
+      mark(typed ? 0 : Math.max(0, ordered.indexOf(current)));
     };
 
     input.addEventListener("input", fill);
