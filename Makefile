@@ -155,6 +155,9 @@ docs: $(INSTALLED) ## build the documentation as a site in build/site; a warning
 docs-serve: $(INSTALLED) ## show the site at http://127.0.0.1:8000, built again when a page changes
 	@$(MKDOCS) serve --strict
 
+commands: $(INSTALLED) ## write docs/commands.md, the reference of the command line, from its help
+	@$(BIN)/python -m website.commands
+
 screenshots: $(DEMO)/model/model.safetensors ## make the pictures of the pages in docs/ again (wants Chromium)
 	@$(BIN)/python -m tests.serve.screenshots $(DEMO)/model $(DEMO)/dev.conllu docs/images
 

@@ -87,9 +87,14 @@ def annotate(
     ] = None,
     device: Device = "auto",
 ) -> None:
-    """Annotate a corpus in the browser, where the parser is unsure of it.
+    """Annotate in the browser what the parser is unsure of.
 
-    Only what is confirmed is written; `treecrf train --train FILE` takes it as it is.
+    Only what is confirmed is written; `treecrf train --train FILE` takes it as it is. It runs until
+    Ctrl-C, and the same command goes on with the file later.
+
+    \b
+    Example:
+      treecrf annotate examples/sentences.txt --out annotated.conllu
     """
     both = threshold is not None and share is not None
     refuse(

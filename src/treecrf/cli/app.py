@@ -15,19 +15,28 @@ from typer.core import TyperGroup
 import treecrf
 from treecrf.cli import data
 from treecrf.cli.console import say, visible
+from treecrf.cli.options import Command
 from treecrf.extras import MissingExtraError
 from treecrf.parser.errors import ParserError
 from treecrf.segment.errors import SegmentError
 from treecrf.signals import on_end_signals
 from treecrf.treebank.errors import TreebankError
 
-__all__ = ["app", "main"]
+__all__ = ["EXIT_CODES", "app", "main"]
 
 # Each is a function in a module of the same name; help lists them in this order.
 _COMMANDS = (
     "parsing.parse parsing.segment parsing.tag train evaluate calibrate score compare serve "
     "annotate packages.models packages.package export doctor"
 )
+
+EXIT_CODES = {
+    "0": "success",
+    "1": "a check failed (doctor, data project), a closed pipe, or a bug",
+    "2": "wrong options or input, which standard error explains",
+    "130": "interrupted with Ctrl-C",
+    "128 + N": "ended by signal N",
+}
 
 # How often threads of OpenMP look whether the others are done before they sleep; usually that is
 # 300,000 times, in which another process that computes could have had the core.
@@ -73,13 +82,18 @@ class _Group(TyperGroup):
 
 app = typer.Typer(
     cls=_Group,
-    # Boxes and colours cost a tenth of a second and are for people to look at.
-    rich_markup_mode="rich" if sys.stdout is not None and sys.stdout.isatty() else None,
+    # \b keeps the lines as they are.
+    epilog="\b\nExit codes:\n"
+    + "".join(f"  {code:<9}{meaning}\n" for code, meaning in EXIT_CODES.items())
+    + "\n`treecrf COMMAND --help` describes a command and has an example.",
+    # Boxes leave too little of 80 columns to the text, and cost a tenth of a second.
+    rich_markup_mode=None,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
 for _name in _COMMANDS.split():
-    app.command()(getattr(import_module(f"treecrf.cli.{_name}"), _name.rpartition(".")[2]))
+    _function = getattr(import_module(f"treecrf.cli.{_name}"), _name.rpartition(".")[2])
+    app.command(cls=Command)(_function)
 app.add_typer(data.app, name="data")
 
 
@@ -98,7 +112,7 @@ def _options(
         ),
     ] = False,
 ) -> None:
-    """Dependency parsing with tree-structured conditional random fields."""
+    """Parse sentences into dependency trees, with probabilities; train and compare parsers."""
 
 
 class _Closed(io.TextIOBase):

@@ -28,12 +28,16 @@ def calibrate(
     ] = False,
     device: Device = "auto",
 ) -> None:
-    """Fit the temperatures of a model, so that its probabilities are as often right as they say.
+    """Fit a model's probabilities to how often it is right.
 
-    There is one each for heads, relations and universal tags. A temperature divides the scores
+    There is a temperature each for heads, relations and universal tags. It divides the scores
     before probabilities are computed; trees and tags stay the same. The calibration error is the
     mean distance between a probability and how often predictions of that probability are right,
     over 15 bins; of relations, it is over the words whose head is right.
+
+    \b
+    Example:
+      treecrf calibrate model dev.conllu --dry-run
     """
     from treecrf.parser import ParserError, load
     from treecrf.parser.bundled import is_packaged, model_folder

@@ -6,7 +6,7 @@ import typer
 
 from treecrf import treebank
 from treecrf.cli.console import counted, print_json, print_table, say
-from treecrf.cli.options import Columns, Gold, Json, Punct, Subtypes
+from treecrf.cli.options import Columns, Gold, Json, Punct, Subtypes, number
 from treecrf.cli.score import check_one_stdin, percent
 
 __all__ = ["compare"]
@@ -16,8 +16,8 @@ def compare(
     gold: Gold,
     a: Annotated[str, typer.Argument(metavar="A", help="The trees of one parser.")],
     b: Annotated[str, typer.Argument(metavar="B", help="The trees of the other.")],
-    rounds: Annotated[int, typer.Option(min=1, help="How many times to shuffle.")] = 10_000,
-    seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
+    rounds: Annotated[int, number("How many times to shuffle.")] = 10_000,
+    seed: Annotated[int, number("Random seed.", least=0)] = 0,
     punct: Punct = "keep",
     subtypes: Subtypes = "keep",
     columns: Columns = "gold",
@@ -27,6 +27,11 @@ def compare(
 
     p is how often chance alone would make two equally good systems differ at least as much: their
     parses are swapped at random, sentence by sentence.
+
+    \b
+    Example:
+      treecrf compare examples/gold.conllu examples/system-a.conllu \\
+          examples/system-b.conllu
     """
     check_one_stdin(gold, a, b)
     answers = [treebank.read_conllu(file, columns=columns) for file in (a, b)]

@@ -9,7 +9,7 @@ import typer
 
 from treecrf import treebank
 from treecrf.cli.console import counted, print_json, print_table, say, track
-from treecrf.cli.options import Columns, Json, Output, write_trees
+from treecrf.cli.options import Columns, Command, Json, Output, number, write_trees
 
 if TYPE_CHECKING:
     from treecrf.treebank import Sentence
@@ -31,9 +31,16 @@ Encoding = Annotated[
 ]
 
 
-@app.command()
+@app.command(cls=Command)
 def stats(file: File, columns: Columns = "gold", json: Json = False) -> None:
-    """Count sentences, words, relations and what is special about the trees."""
+    """Count sentences, words, relations and tags.
+
+    Also counted is what is special about the trees: partial ones, several roots, crossing arcs.
+
+    \b
+    Example:
+      treecrf data stats examples/gold.conllu
+    """
     from treecrf.treebank.statistics import count
 
     counts = count(track(treebank.read_conllu(file, columns=columns), "sentences"))
@@ -76,7 +83,7 @@ def _print_statistics(counts: "Statistics", file: str) -> None:
         )
 
 
-@app.command()
+@app.command(cls=Command)
 def validate(
     file: File,
     multiroot: Annotated[
@@ -84,9 +91,13 @@ def validate(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Name everything that is wrong with a file: FILE:LINE and what it is.
+    """List everything that is wrong with a file, with its lines.
 
-    The exit code is 2 if anything is.
+    A line is FILE:LINE and the problem. The exit code is 2 if there is any.
+
+    \b
+    Example:
+      treecrf data validate examples/gold.conllu
     """
     from treecrf.treebank.files.conllu import check_conllu
 
@@ -112,7 +123,7 @@ def validate(
         raise typer.Exit(2)
 
 
-@app.command()
+@app.command(cls=Command)
 def convert(
     file: File,
     to: Annotated[
@@ -125,10 +136,15 @@ def convert(
     columns: Columns = "gold",
     output: Output = "-",
 ) -> None:
-    """Read CoNLL-U, CoNLL-X or CoNLL-09, plain or packed, and write one of them, or the text.
+    """Convert between CoNLL-U, CoNLL-X and CoNLL-09, or to text.
 
-    The older two formats have words only: comments, multiword tokens and empty nodes stay behind.
-    Text has a blank line between paragraphs and documents.
+    The format of FILE is found out; it may be gzip. The older two formats have words only:
+    comments, multiword tokens and empty nodes stay behind. Text has a blank line between paragraphs
+    and documents.
+
+    \b
+    Example:
+      treecrf data convert examples/gold.conllu -o gold.conllx
     """
     sentences = treebank.read_conllu(file, columns=columns)
     wanted = to or _NAMED.get(os.path.splitext(output.removesuffix(".gz"))[1], "conllu")
@@ -146,12 +162,16 @@ def convert(
         write(last.rstrip(" ") + "\n" * (not last.endswith("\n")))
 
 
-@app.command()
+@app.command(cls=Command)
 def project(file: File, encoding: Encoding = "head+path", output: Output = "-") -> None:
-    """Lift arcs until no two cross, and mark them so that deproject can put them back.
+    """Lift arcs until no two cross, and mark them for deproject.
 
     A partial tree keeps its arcs. Where no projective tree has them, the sentence is named, written
     as it is, and the exit code is 1.
+
+    \b
+    Example:
+      treecrf data project examples/gold.conllu -o lifted.conllu
     """
     from treecrf.treebank.pseudoprojective import project
 
@@ -172,25 +192,35 @@ def project(file: File, encoding: Encoding = "head+path", output: Output = "-") 
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(cls=Command)
 def deproject(file: File, encoding: Encoding = "head+path", output: Output = "-") -> None:
-    """Put lifted arcs back and remove the marks of relations: after project, or after parsing."""
+    """Put lifted arcs back: after project, or after parsing.
+
+    The marks of relations are removed.
+
+    \b
+    Example:
+      treecrf data deproject lifted.conllu -o restored.conllu
+    """
     from treecrf.treebank.pseudoprojective import deproject
 
     sentences = (deproject(sentence, encoding=encoding) for sentence in treebank.read_conllu(file))
     write_trees(sentences, output, format="conllu")
 
 
-@app.command()
+@app.command(cls=Command)
 def mask(
     file: File,
-    keep: Annotated[float, typer.Option(min=0, max=1, help="The share to keep.")],
+    keep: Annotated[float, number("The share to keep.", metavar="S", least=0, most=1)],
     unit: Annotated[
         Literal["dependencies", "sentences"],
         typer.Option(help="Keep this share of the dependencies, or of the sentences."),
     ] = "dependencies",
     seed: Annotated[
-        int, typer.Option(help="What a seed keeps at one share, it keeps at every larger one.")
+        int,
+        typer.Option(
+            metavar="N", help="What a seed keeps at one share, it keeps at every larger one."
+        ),
     ] = 1,
     encoding: Annotated[
         Literal["head", "path", "head+path", "none"] | None,
@@ -201,9 +231,14 @@ def mask(
     ] = None,
     output: Output = "-",
 ) -> None:
-    """Make partial training data: take heads and their relations away, or whole sentences.
+    """Make partial training data: remove heads, or sentences.
 
-    A line says how much was kept, on standard error where the data goes to standard output.
+    Relations go with their heads. A line says how much was kept, on standard error where the data
+    goes to standard output.
+
+    \b
+    Example:
+      treecrf data mask examples/gold.conllu --keep 0.3 -o partial.conllu
     """
     from treecrf.treebank.mask import keep_sentences, mask_dependencies
 
@@ -227,7 +262,7 @@ def mask(
     )
 
 
-@app.command()
+@app.command(cls=Command)
 def generate(
     out: Annotated[
         str,
@@ -235,38 +270,54 @@ def generate(
             metavar="OUT", help="The file to write; - is standard output, .gz compresses."
         ),
     ],
-    sentences: Annotated[int, typer.Option(min=0, help="How many sentences to make.")] = 1000,
+    sentences: Annotated[int, number("How many sentences to make.", least=0)] = 1000,
     seed: Annotated[
-        int, typer.Option(help="The same seed makes the same sentences, however many.")
+        int,
+        typer.Option(metavar="N", help="The same seed makes the same sentences, however many."),
     ] = 1,
     crossing: Annotated[
-        float, typer.Option(min=0, max=1, help="The share of sentences with crossing arcs.")
+        float,
+        number("The share of sentences with crossing arcs.", metavar="S", least=0, most=1),
     ] = 0.0,
 ) -> None:
-    """Make up a treebank of English-like sentences, to train and try parsers on."""
+    """Make up English-like trees, to try parsers on.
+
+    \b
+    Example:
+      treecrf data generate made-up.conllu --sentences 200 --crossing 0.1
+    """
     from treecrf.demo import generate_treebank
 
     made = generate_treebank(sentences, seed=seed, crossing=crossing)
     write_trees(made, out, format="conllu")
 
 
-@app.command()
+@app.command(cls=Command)
 def show(
     file: File,
     sent_id: Annotated[
         str | None, typer.Option(metavar="ID", help="The sentence to show; else the first one.")
     ] = None,
     number: Annotated[
-        int, typer.Option("--number", "-n", min=1, help="How many sentences to show from there.")
+        int,
+        typer.Option(
+            "--number", "-n", min=1, metavar="N", help="How many sentences to show from there."
+        ),
     ] = 1,
     svg: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Write a picture instead; - is standard output."),
     ] = None,
 ) -> None:
-    """Draw trees: each word with the arc from its head on its left.
+    """Draw trees, in the terminal or as a picture.
 
-    Where MISC has HeadProb, as `treecrf parse --probs` writes it, it is shown too.
+    In the terminal each word has the arc from its head on its left. Where MISC has HeadProb, as
+    `treecrf parse --probs` writes it, it is shown too.
+
+    \b
+    Examples:
+      treecrf data show examples/telescope.conllu
+      treecrf data show examples/gold.conllu -n 2 --svg trees.svg
     """
     sentences = treebank.read_conllu(file)
     if sent_id is not None:
@@ -287,7 +338,7 @@ def _not_lifted(sentences: "Iterable[Sentence]", advice: str) -> "Iterator[Sente
     """The sentences, none of which may have marks: a file is lifted once."""
     from treecrf.treebank.pseudoprojective import is_lifted
 
-    for number, sentence in enumerate(sentences, 1):
+    for position, sentence in enumerate(sentences, 1):
         if is_lifted(sentence.deprels):
-            raise sentence.error(f"sentence {number}: already lifted; {advice}")
+            raise sentence.error(f"sentence {position}: already lifted; {advice}")
         yield sentence

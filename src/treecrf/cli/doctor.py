@@ -10,7 +10,14 @@ __all__ = ["doctor"]
 
 
 def doctor() -> None:
-    """Tell what is installed and used, and check the kernels: a block for a bug report."""
+    """Show what is installed, and check the kernels.
+
+    What it prints is a block for a bug report. The exit code is 1 if a kernel is wrong.
+
+    \b
+    Example:
+      treecrf doctor
+    """
     import treecrf
     from treecrf.extras import installed_packages
 

@@ -49,7 +49,14 @@ def evaluate(
     device: Device = "auto",
     json: Json = False,
 ) -> None:
-    """Parse a treebank and score the trees, and the columns that the model predicts."""
+    """Parse a treebank and score the result against it.
+
+    The trees are scored, and the columns that the model predicts.
+
+    \b
+    Example:
+      treecrf evaluate dev.conllu --model model --by relation
+    """
     if raw and (punct, subtypes, by) != ("keep", "keep", None):
         raise typer.BadParameter(
             "--raw has the rules of CoNLL 2018: no --punct, --subtypes or --by"

@@ -21,9 +21,14 @@ def export(
         ),
     ] = None,
 ) -> None:
-    """Write the network of a parser as an ONNX graph, checked against torch.
+    """Write the network of a parser as an ONNX graph.
 
-    It scores sentences of any number and length; trees are decoded from its scores.
+    The graph scores sentences of any number and length, and is checked against torch; trees are
+    decoded from its scores.
+
+    \b
+    Example:
+      treecrf export --model model --onnx model.onnx
     """
     from treecrf.integrations.onnx.export import export_onnx
 

@@ -1,4 +1,4 @@
-"""Options that several commands have, and what follows from them: a parser, a format of trees."""
+"""Shared by commands: their class, options, and what follows from these (a parser, a format)."""
 
 import os
 import re
@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 import typer
+from typer.core import TyperCommand
 
 from treecrf import treebank
 from treecrf.cli.console import print_tree, say, track
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "By",
     "Columns",
+    "Command",
     "Decoder",
     "Device",
     "Gold",
@@ -55,8 +57,9 @@ Model = Annotated[
     typer.Option(
         "--model",
         "-m",
-        metavar="DIR",
-        help="The folder that training wrote; without it, the English model of treecrf.",
+        metavar="DIR|NAME",
+        help="A folder that training wrote, or a name that `treecrf models` lists.",
+        show_default="en, the English model",
     ),
 ]
 Device = Annotated[
@@ -115,10 +118,15 @@ Output = Annotated[
     ),
 ]
 Host = Annotated[
-    str, typer.Option(help="The address to listen on; 0.0.0.0 is every address of this machine.")
+    str,
+    typer.Option(
+        metavar="ADDRESS",
+        help="The address to listen on; 0.0.0.0 is every address of this machine.",
+    ),
 ]
 Port = Annotated[
-    int, typer.Option(min=0, max=65535, help="The port to listen on; 0: any free one.")
+    int,
+    typer.Option(min=0, max=65535, metavar="N", help="The port to listen on; 0: any free one."),
 ]
 
 Quiet = Annotated[
@@ -127,6 +135,14 @@ Quiet = Annotated[
 ]
 
 OutputFormat: TypeAlias = Literal["conllu", "json", "tree", "svg"]
+
+
+class Command(TyperCommand):
+    """A command whose usage has its arguments as in a manual: `FILE`, not `{FILE}`."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """The pieces of the usage line."""
+        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
 
 def number(

@@ -71,6 +71,10 @@ def score(
 
     Words that GOLD has no head for are left out. Both files need the same sentences and words;
     with --conll18 the same text is enough.
+
+    \b
+    Example:
+      treecrf score examples/gold.conllu examples/system-a.conllu
     """
     check_one_stdin(gold, system)
     if conll18:

@@ -57,7 +57,15 @@ def serve(
     process_bytes: Annotated[int, number("Most bytes of a request to /process.")] = 5 << 20,
     device: Device = "auto",
 ) -> None:
-    """Serve parsers over HTTP: a page at /, JSON at /api/parse, and the interface of UDPipe."""
+    """Serve parsers over HTTP, to programs and in a web page.
+
+    The page is at /, JSON at /api/parse, and UDPipe's REST interface at /process; /docs describes
+    them. It runs until Ctrl-C.
+
+    \b
+    Example:
+      treecrf serve --port 8080
+    """
     with needs_extra("serve", "a service"):
         from treecrf.serve.app import create_app
         from treecrf.serve.server import load_models, run_server

@@ -75,7 +75,7 @@ def train(
             help="Count punctuation in the dev scores, which choose the epoch, or leave it out."
         ),
     ] = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
+    seed: Annotated[int | None, typer.Option(metavar="N", help="Random seed.")] = None,
     embeddings: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="Pretrained word vectors: GloVe, word2vec, fastText."),
@@ -126,6 +126,11 @@ def train(
     Sentences may be annotated in part: words without a head (_) are learnt from what the others
     leave possible. The best model on --dev is kept in --out, with a log in log.jsonl; interrupted
     training goes on with --resume.
+
+    \b
+    Examples:
+      treecrf train --train train.conllu --dev dev.conllu -o model --config tiny
+      treecrf train --train train.conllu --dev dev.conllu -o model --resume
     """
     minutes = {"--max-minutes": max_minutes, "--segmenter-max-minutes": segmenter_max_minutes}
     no_time = [name for name, given in minutes.items() if given is not None and not given > 0]

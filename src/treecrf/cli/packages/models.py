@@ -17,6 +17,10 @@ def models(json: Json = False) -> None:
     There is the English model that comes with treecrf, and those installed as packages, which
     `treecrf package` makes. LAS is that of the card, on dev data: on given words, and from raw
     text. Nothing is downloaded.
+
+    \b
+    Example:
+      treecrf models
     """
     from treecrf.parser.packages.listing import list_models
 

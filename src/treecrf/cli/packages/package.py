@@ -23,7 +23,7 @@ def package(
         str,
         typer.Option(
             metavar="NAME",
-            help="Name of the package, such as treecrf-model-fr: its model is then called fr.",
+            help="Name of the package: treecrf-model-fr makes a model called fr.",
         ),
     ],
     version: Annotated[str, typer.Option(metavar="N.N.N", help="Version of the package.")],
@@ -52,7 +52,7 @@ def package(
             "--licence",
             "--license",
             metavar="SPDX",
-            help="Licence of the weights, such as CC-BY-SA-4.0.",
+            help="Licence of the weights, such as MIT.",
             show_default="as the model's card says",
         ),
     ] = None,
@@ -67,11 +67,15 @@ def package(
     ] = None,
     device: Device = "auto",
 ) -> None:
-    """Make a wheel of a model, which pip installs, with a card of its data, licence and figures.
+    """Make a wheel of a model, which pip installs.
 
-    Once it is installed, `--model fr` and `treecrf.load("fr")` find the model of the package
-    treecrf-model-fr. Weights are rounded to --weights, and are computed with in single precision
-    all the same.
+    It has a card of the model's data, licence and figures. Once it is installed, `--model fr` and
+    `treecrf.load("fr")` find the model of the package treecrf-model-fr. Weights are rounded to
+    --weights, and are computed with in single precision all the same.
+
+    \b
+    Example:
+      treecrf package model --name treecrf-model-tiny --version 1.0.0
     """
     from treecrf.parser.packages.build import build_package
 

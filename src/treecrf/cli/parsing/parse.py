@@ -43,7 +43,7 @@ def parse(
     files: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="FILE",
+            metavar="[FILE]...",
             help="CoNLL-U, raw text, or words with spaces between, a sentence a line; - is "
             "standard input, which is answered as it comes. Several, or patterns such as "
             "'corpus/*.txt', go into a folder.",
@@ -51,7 +51,9 @@ def parse(
         ),
     ] = None,
     model: Model = None,
-    text: Annotated[str | None, typer.Option(help="Text to parse, instead of FILE.")] = None,
+    text: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Text to parse, instead of FILE.")
+    ] = None,
     output: Target = "-",
     format: Annotated[
         OutputFormat | None,
@@ -131,6 +133,11 @@ def parse(
     Of CoNLL-U, comments, multiword tokens and columns that the model does not predict stay. Each of
     several files goes to one in --output, which is replaced; with --engine ray, what is there
     already is not parsed again.
+
+    \b
+    Examples:
+      treecrf parse --text "I saw Sarah with a telescope." --format tree
+      treecrf parse examples/sentences.txt --probs -o parsed.conllu
     """
     two_ways, no_heads = topk is not None and decoder is not None, keep_heads and text is not None
     refuse(

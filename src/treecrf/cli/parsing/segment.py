@@ -39,9 +39,13 @@ def segment(
     device: Device = "auto",
     quiet: Quiet = False,
 ) -> None:
-    """Cut raw text into sentences, tokens and words, and write them without trees.
+    """Split raw text into sentences and words, without trees.
 
     Only the segmenter of the model is loaded.
+
+    \b
+    Example:
+      treecrf segment examples/sentences.txt -o words.conllu
     """
     from treecrf.parser.bundled import model_folder
     from treecrf.parser.device import choose_device

@@ -33,9 +33,14 @@ def tag(
     precision: Precision = None,
     quiet: Quiet = False,
 ) -> None:
-    """Fill the columns that the model predicts: UPOS, XPOS, FEATS, LEMMA, those it has learnt.
+    """Fill in tags, features and lemmas; trees stay as they are.
 
-    Heads and relations of CoNLL-U stay, and everything else; text has none.
+    The columns are those that the model has learnt, of UPOS, XPOS, FEATS and LEMMA. Everything else
+    in a CoNLL-U file is kept; words of a text have no heads.
+
+    \b
+    Example:
+      treecrf tag examples/gold.conllu -o tagged.conllu
     """
     from treecrf.parser.errors import ParserError
     from treecrf.parser.files.sources import FileOptions, tag_file
