@@ -11,6 +11,7 @@ from treecrf.cli.options import Device, refuse
 from treecrf.cli.train_stages import (
     Files,
     finish,
+    segmenter_config,
     split_settings,
     train_parser,
     train_segmenter,
@@ -140,6 +141,7 @@ def train(
     segmenter = segmenter or treebank is not None
     refuse(
         (treebank and (train or dev), "--treebank has its own parts: no --train and no --dev"),
+        (treebank and _same(treebank, out), "--out is the treebank's folder: name another"),
         (not treebank and not (train and dev), "give --treebank DIR, or --train and --dev FILES"),
         (resume and overwrite, "--resume goes on with what --overwrite would remove"),
         (no_time, f"{', '.join(no_time)} is more than 0: there is no training in no time"),
@@ -157,13 +159,12 @@ def train(
     from treecrf.parser.training.ranks import joined
     from treecrf.parser.training.release import find_release
     from treecrf.parser.training.setup import merged_config
-    from treecrf.segment import SegmenterConfig
 
     release = None if treebank is None else find_release(treebank)
     files = Files(train or [], dev or "") if release is None else Files(release.train, release.dev)
     if segmenter:
         files.check_read_twice()
-    cut = SegmenterConfig().changed(SegmenterConfig.parsed(segmenter_settings))
+    cut = segmenter_config(segmenter_settings)
 
     def read(device: str) -> "Training":
         language = {} if release is None else {"language": release.language}
@@ -207,3 +208,7 @@ def train(
             goes_on = "once an epoch has ended --resume goes on; until then nothing is replaced"
         say(f"interrupted; {goes_on}", err=True)
         raise typer.Exit(130) from None
+
+
+def _same(one: Path, other: Path) -> bool:
+    return one.resolve() == other.resolve()

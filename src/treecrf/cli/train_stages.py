@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Files",
     "finish",
+    "segmenter_config",
     "split_settings",
     "train_parser",
     "train_segmenter",
@@ -56,6 +57,16 @@ def split_settings(settings: Sequence[str]) -> tuple[list[str], list[str]]:
     own = [item for item in settings if not item.lstrip().startswith(_SEGMENTER)]
     others = [item.lstrip() for item in settings if item not in own]
     return own, [item.removeprefix(_SEGMENTER) for item in others]
+
+
+def segmenter_config(settings: Sequence[str]) -> "SegmenterConfig":
+    """Settings of a segmenter; an error says that it is one of these, not of the parser's."""
+    from treecrf.segment import SegmenterConfig, SegmentError
+
+    try:
+        return SegmenterConfig().changed(SegmenterConfig.parsed(settings))
+    except SegmentError as error:
+        raise SegmentError(f"of the segmenter: {error}") from None
 
 
 def train_parser(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from treecrf.locks import NO_LOCKS, LockedError, locked_folder
 from treecrf.parser.errors import ParserError
+from treecrf.parser.packages.card import CARD, TEXT
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.storage import copy_modes, remove_temporary
 
@@ -121,6 +122,8 @@ def _model_files(folder: Path) -> list[Path]:
     files = [folder / name for name in FILES]
     if files[0].exists():  # else an encoder that is there is somebody's own
         files.append(folder / ENCODER)
+    if (folder / CARD).exists():  # else a README.md is somebody's own too
+        files += [folder / CARD, folder / TEXT]
     found = [path for path in files if path.exists() or path.is_symlink()]
     return [*found, *folder.glob(SHARDS)]
 

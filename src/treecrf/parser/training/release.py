@@ -14,6 +14,7 @@ _FILE = re.compile(
 )
 _LANGUAGE = re.compile(r"[a-z]{2,8}(?=_)")
 _LICENCE = re.compile(r"^License:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_LISTED = re.compile(r"(?:CC-BY(?:-[A-Z]{2})*|CC0|A?GPL|LGPL|Apache|MIT|PDDL)(?:-[0-9.]+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,5 +75,13 @@ def _licence(folder: Path) -> str:
         except OSError:
             continue
         if stated := _LICENCE.search(text):
-            return stated[1].removeprefix("GNU ").replace(" ", "-")
+            return _as_spdx(stated[1])
     return ""
+
+
+def _as_spdx(licence: str) -> str:
+    """`CC-BY-SA-4.0` of `CC BY-SA 4.0`; what SPDX does not list is a LicenseRef."""
+    words = re.sub("[^A-Za-z0-9.]+", "-", licence.removeprefix("GNU ")).strip("-")
+    if words == "LGPL-LR":
+        return "LGPLLR"
+    return words if _LISTED.fullmatch(words) else f"LicenseRef-{words}"
