@@ -1,6 +1,7 @@
 """`treecrf package` and `treecrf models`."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,16 @@ def test_a_package_says_what_it_cost(full_model: Path, treebank: Path, tmp_path:
     options = ("--weights", "int8", "--dev", treebank / "dev.conllu", "--device", "cpu")
     said = treecrf("package", full_model, *named, *options).stdout
     assert "weights int8: " in said
-    assert "dev LAS " in said
+    assert re.search(r"on given words +UAS +LAS .*\n.*\n +before  .*\n +after  ", said)
+    assert re.search(r"from raw text +Tokens .*\n.*\n +before  .*\n +after  ", said)
     assert "the card states no licence, no training data: --licence, --data" in said
     assert f"{tmp_path / 'treecrf_model_xx-1.0.0-py3-none-any.whl'}: " in said
+
+
+def test_rounding_that_was_not_measured(full_model: Path, tmp_path: Path) -> None:
+    named = ("--name", "xx", "--version", "1", "--licence", "MIT", "--data", "made up")
+    said = treecrf("package", full_model, *named, "--weights", "float16", "--out", tmp_path).stdout
+    assert "note: the card states no figures of the rounded weights: --dev\n" in said
 
 
 @pytest.mark.parametrize(

@@ -10,24 +10,32 @@ __all__ = ["BUNDLED", "DEFAULT", "bundled_names", "is_packaged", "model_folder"]
 
 BUNDLED = Path(__file__).parent.parent / "models"
 DEFAULT = "en"
+# The modules that define these names load torch.
+_CONFIG = "config.toml"
+_SOME = (_CONFIG, "segmenter.json")
 
 
 def model_folder(model: str | Path | None, *, bundled: Path = BUNDLED) -> Path:
     """The folder of a model: one that exists, else an installed model, else a bundled one.
 
-    Without a name it is the English model that comes with treecrf.
+    Without a name it is the English model that comes with treecrf. A folder without a model in it,
+    such as one of texts, gives way to a model of its name.
     """
     if not isinstance(model, str | os.PathLike | None):
         raise ParserError(f"a model is the path of its folder, or a name, and not {model!r:.60}")
-    # A name with a separator is a path, even if pathlib would shorten it.
-    if model is not None and (Path(model).exists() or os.path.basename(model) != str(model)):
-        return Path(model)
     name = DEFAULT if model is None else str(model)
+    # A name with a separator is a path, even if pathlib would shorten it.
+    if os.path.basename(name) != name:
+        return Path(name)
+    if model is not None and any((Path(name) / file).exists() for file in _SOME):
+        return Path(name)
     if model is not None and (installed := find_installed(name)) is not None:
         return installed.folder
-    if (bundled / name / "config.toml").is_file():
+    if (bundled / name / _CONFIG).is_file():
         return bundled / name
-    if model is None or name == DEFAULT:
+    if model is not None and Path(name).exists():
+        return Path(name)  # whoever loads it says what it lacks
+    if name == DEFAULT:
         raise ParserError(
             "no English model comes with this copy of treecrf; name a folder that `treecrf train` "
             "wrote (--model DIR)"
@@ -42,7 +50,7 @@ def model_folder(model: str | Path | None, *, bundled: Path = BUNDLED) -> Path:
 
 def bundled_names(bundled: Path = BUNDLED) -> list[str]:
     """The names of the models that come with treecrf."""
-    return sorted(path.parent.name for path in bundled.glob("*/config.toml"))
+    return sorted(path.parent.name for path in bundled.glob(f"*/{_CONFIG}"))
 
 
 def is_packaged(folder: Path) -> bool:

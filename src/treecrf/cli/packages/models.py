@@ -33,6 +33,9 @@ def models(json: Json = False) -> None:
         return
     columns = ("name", "language", "columns", "LAS", "raw LAS", "size", "licence", "package")
     print_table(columns, [_row(model) for model in found])
+    for model in found:
+        if model.problem:
+            say(f"warning: {model.name} is damaged: {model.problem}", err=True)
 
 
 def _row(model: "ListedModel") -> list[str]:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treecrf import treebank
-from treecrf.cli.console import say
+from treecrf.cli.console import print_table, say
 from treecrf.cli.options import Device
 
 if TYPE_CHECKING:
     from treecrf.parser.packages.build import Package
+    from treecrf.parser.packages.card import Figures
 
 __all__ = ["package"]
 
@@ -39,7 +40,7 @@ def package(
         typer.Option(
             metavar="FILE",
             help="A treebank to measure the figures of the card on, before and after rounding.",
-            show_default="the figures of the model's own card",
+            show_default="figures of the model's card, if weights are as there",
         ),
     ] = None,
     language: Annotated[
@@ -104,13 +105,12 @@ def _print(made: "Package") -> None:
     card = made.card
     before, after = (f"{size / 1e6:,.1f} MB" for size in made.sizes)
     say(f"weights {card.stored}: {before} -> {after}")
-    if made.before:
-        las, was = card.gold_words["LAS"], made.before["LAS"]
-        say(f"dev LAS {was:.2f} -> {las:.2f} ({las - was:+.2f}) on given words")
-    if "LAS" in card.raw_text:
-        say(f"dev LAS {card.raw_text['LAS']:.2f} from raw text")
+    was = None if made.before is None else (made.before.gold_words, made.before.raw_text)
+    _print_figures("on given words", was and was[0], card.gold_words)
+    _print_figures("from raw text", was and was[1], card.raw_text)
+    rounded = "" if card.stored == "float32" else " of the rounded weights"
     wanted = {
-        "--dev": not card.gold_words and "figures",
+        "--dev": not card.gold_words and f"figures{rounded}",
         "--licence": not card.licence and "licence",
         "--data": not card.treebank and "training data",
     }
@@ -118,3 +118,14 @@ def _print(made: "Package") -> None:
         say(f"note: the card states no {', no '.join(missing.values())}: {', '.join(missing)}")
     say(f"{made.path}: {made.path.stat().st_size / 1e6:,.1f} MB")
     say(f'install it with pip; then --model {made.name} and treecrf.load("{made.name}") find it')
+
+
+def _print_figures(what: str, before: "Figures | None", after: "Figures") -> None:
+    """Print dev scores, if there are some; with those before rounding where they were measured."""
+    if not after:
+        return
+    measured = (
+        [("on the card", after)] if before is None else [("before", before), ("after", after)]
+    )
+    rows = [[name, *(f"{one:.2f}" for one in figures.values())] for name, figures in measured]
+    print_table((what, *after), rows)

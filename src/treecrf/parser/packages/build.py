@@ -11,7 +11,7 @@ from treecrf.parser import folder as checkpoint
 from treecrf.parser.api import Parser, load
 from treecrf.parser.bundled import model_folder
 from treecrf.parser.config import Config
-from treecrf.parser.packages.card import TEXT, Card, Figures, read_card, write_card
+from treecrf.parser.packages.card import TEXT, Card, read_card, write_card
 from treecrf.parser.packages.installed import GROUP
 from treecrf.parser.packages.measures import counts, gold_word_figures, raw_text_figures
 from treecrf.parser.packages.names import (
@@ -43,8 +43,8 @@ class Package:
     card: Card
     sizes: tuple[int, int]
     """Bytes of the files with weights, before and in the wheel."""
-    before: Figures
-    """Scores on given words of the model as it was; empty without dev data."""
+    before: Card | None
+    """The card with scores of the model as it was; None unless rounded weights were measured."""
 
 
 def build_package(
@@ -68,7 +68,8 @@ def build_package(
         version: Version of the package.
         folder: Where the wheel goes; it is made if it is not there.
         stored: Precision of the weights in the wheel.
-        dev: Sentences to measure the figures of the card on; else the model's card has them.
+        dev: Sentences to measure the figures of the card on; else they are those of the model's
+            card, if they are of the same weights.
         language: Code of the language; else the settings say it.
         licence: SPDX expression for the weights; else the model's card says it.
         treebank: Name of the training data; else the model's card says it.
@@ -77,17 +78,18 @@ def build_package(
     name = normalised(name)
     check_version(version)
     source = model_folder(model)
-    card = _known(source, licence=licence, treebank=treebank)
+    card = _known(source, stored, licence=licence, treebank=treebank)
     if card.licence:
         check_licence(card.licence)
     changes = {} if language is None else {"language": language}
     with TemporaryDirectory() as temporary:
         made = Path(temporary) / import_name(name)
         made.mkdir()
-        config = _write_model(source, made, changes, stored=stored)
-        before: Figures = {}
+        config, extra = _write_model(source, made, changes, stored=stored)
+        before = None
         if dev is not None:
-            before = gold_word_figures(load(source, device=device), dev)
+            if stored != "float32":
+                before = _measured(card, load(source, device=device), dev)
             card = _measured(card, load(made, device=device), dev)
         card = replace(card, stored=stored, model=checkpoint.model_digest(made))
         write_card(made, card, config=config, title=f"{name} {version}")
@@ -101,7 +103,9 @@ def build_package(
             folder,
             name=name,
             version=version,
-            metadata=_metadata(name, version, card=card, text=made / TEXT, licences=licences),
+            metadata=_metadata(
+                name, version, card=card, text=made / TEXT, licences=licences, extra=extra
+            ),
             entry_points={GROUP: {model_name(name): import_name(name)}},
             files=files,
             licences=licences,
@@ -110,10 +114,11 @@ def build_package(
     return Package(path, model_name(name), card, sizes, before)
 
 
-def _known(source: Path, *, licence: str | None, treebank: str | None) -> Card:
-    """What the model's card says, without figures of a model that has been changed since."""
+def _known(source: Path, stored: Stored, *, licence: str | None, treebank: str | None) -> Card:
+    """What the model's card says, without figures of other weights than the wheel will have."""
     card = read_card(source)
-    if card.model and card.model != checkpoint.model_digest(source):
+    changed = card.model and card.model != checkpoint.model_digest(source)
+    if changed or stored not in ("float32", card.stored):
         card = card.without_figures()
     return replace(
         card,
@@ -131,8 +136,13 @@ def _measured(card: Card, parser: Parser, dev: Sequence[Sentence]) -> Card:
     )
 
 
-def _write_model(source: Path, made: Path, changes: dict[str, str], *, stored: Stored) -> Config:
-    """Write the model with its weights stored so, and without paths of this machine."""
+def _write_model(
+    source: Path, made: Path, changes: dict[str, str], *, stored: Stored
+) -> tuple[Config, str]:
+    """Write the model with its weights stored so, and without paths of this machine.
+
+    Returns its settings, and the extra of treecrf that it needs.
+    """
     config, vocabulary, pretrained = checkpoint.load_settings(source)
     config = config.changed({"transformer": Path(config.transformer).name, **changes})
     vectors = checkpoint.load_vectors(source, vocabulary)
@@ -143,7 +153,7 @@ def _write_model(source: Path, made: Path, changes: dict[str, str], *, stored: S
     checkpoint.save_weights(made, compacted(checkpoint.load_weights(source), stored))
     if has_segmenter(source):
         Segmenter.load(source).save(made, half=stored != "float32")
-    return config
+    return config, "" if pretrained is None or pretrained.native else "[transformers]"
 
 
 def _weight_bytes(folder: Path) -> int:
@@ -156,7 +166,9 @@ def _unpacked(folder: Path) -> int:
     return path.stat().st_size if path.exists() else 0
 
 
-def _metadata(name: str, version: str, *, card: Card, text: Path, licences: Sequence[Path]) -> str:
+def _metadata(
+    name: str, version: str, *, card: Card, text: Path, licences: Sequence[Path], extra: str
+) -> str:
     own = treecrf.__version__
     known = own.partition("+")[0]
     lines = [
@@ -169,7 +181,7 @@ def _metadata(name: str, version: str, *, card: Card, text: Path, licences: Sequ
         "Keywords: treecrf,dependency parsing",
         "Classifier: Topic :: Text Processing :: Linguistic",
         "Requires-Python: >=3.11",
-        f"Requires-Dist: treecrf{f'>={known}' if known != '0' else ''}",
+        f"Requires-Dist: treecrf{extra}{f'>={known}' if known != '0' else ''}",
         "Description-Content-Type: text/markdown",
     ]
     return "\n".join([*lines, "", text.read_text(encoding="utf-8")])

@@ -7,6 +7,8 @@ from typing import Any
 
 import treecrf
 from treecrf.parser.bundled import BUNDLED, bundled_names
+from treecrf.parser.config import Config
+from treecrf.parser.errors import ParserError
 from treecrf.parser.packages.card import Card, read_card
 from treecrf.parser.packages.installed import InstalledModel, installed_models
 from treecrf.parser.presets import load_config
@@ -15,6 +17,7 @@ __all__ = ["ListedModel", "list_models"]
 
 # Modules that define these names load torch, which a list does not need.
 _CONFIG = "config.toml"
+_NEEDED = (_CONFIG, "vocab.json", "model*.safetensors")
 _SEGMENTER = "segmenter.json"
 
 
@@ -33,6 +36,8 @@ class ListedModel:
     size: int
     """Bytes of its files."""
     card: Card
+    problem: str = ""
+    """Why it cannot be loaded; empty if nothing is missing."""
 
     def to_dict(self) -> dict[str, Any]:
         """The same for JSON; scores are percentages."""
@@ -45,6 +50,7 @@ class ListedModel:
             "columns": list(self.columns),
             "raw_text": self.raw_text,
             "size": self.size,
+            "problem": self.problem,
             "licence": self.card.licence,
             "treebank": self.card.treebank,
             "figures": {
@@ -66,7 +72,14 @@ def list_models() -> list[ListedModel]:
 
 def _listed(model: InstalledModel) -> ListedModel:
     folder = model.folder
-    config = load_config(folder / _CONFIG)
+    config, problem = Config(predict=()), ""
+    try:
+        config = load_config(folder / _CONFIG)
+    except (ParserError, OSError) as error:
+        problem = str(error)
+    missing = [name for name in _NEEDED if not any(folder.glob(name))]
+    if missing:
+        problem = f"{folder}: it has no {' and no '.join(missing)}"
     return ListedModel(
         name=model.name,
         package=model.package,
@@ -77,6 +90,7 @@ def _listed(model: InstalledModel) -> ListedModel:
         raw_text=(folder / _SEGMENTER).is_file(),
         size=sum(path.stat().st_size for path in _files(folder)),
         card=read_card(folder),
+        problem=problem and f"{problem}; install {model.package} again",
     )
 
 
