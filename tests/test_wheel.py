@@ -1,14 +1,17 @@
-"""The wheel, built from what is in the repository: its licences and the model they are for."""
+"""The wheel, built from what is in the repository: its licences, its model, and how it installs."""
 
 import os
 import shutil
 import subprocess
 import sys
+import venv
 from email.parser import Parser
+from importlib.metadata import Distribution, distribution
 from pathlib import Path
 from zipfile import ZipFile
 
 import pytest
+from packaging.requirements import Requirement
 
 pytestmark = pytest.mark.slow
 
@@ -59,3 +62,51 @@ def test_the_model_is_in_it(wheel: Path) -> None:
     }
     with ZipFile(wheel) as archive:
         assert ours <= set(archive.namelist())
+
+
+@pytest.fixture(scope="module")
+def environment(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The programs of an environment with the wheel, what it declares to need, and nothing else.
+
+    Packages are links to those that are installed here, so that nothing is downloaded.
+    """
+    folder = tmp_path_factory.mktemp("environment")
+    venv.create(folder)
+    pip = [sys.executable, "-m", "pip", "--python", str(folder / "bin" / "python"), "install", "-q"]
+    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True)
+    (site,) = folder.glob("lib/python*/site-packages")
+    (metadata,) = site.glob("treecrf-*.dist-info")
+    for package in needed_by(Distribution.at(metadata), {}):
+        for top in {file.parts[0] for file in package.files or ()} - {"..", "__pycache__"}:
+            (site / top).symlink_to(Path(str(package.locate_file(top))))
+    return folder / "bin"
+
+
+def needed_by(package: Distribution, found: dict[str, Distribution]) -> list[Distribution]:
+    """The packages that a package needs without its extras, and what these need."""
+    for requirement in map(Requirement, package.requires or ()):
+        needed = requirement.marker is None or requirement.marker.evaluate({"extra": ""})
+        if needed and requirement.name not in found:
+            found[requirement.name] = distribution(requirement.name)
+            needed_by(found[requirement.name], found)
+    return list(found.values())
+
+
+def run(environment: Path, program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of an environment in its own folder, without settings for another Python."""
+    kept = {name: os.environ[name] for name in os.environ if not name.startswith("PYTHON")}
+    command = [str(environment / program), *arguments]
+    return subprocess.run(command, cwd=environment, env=kept, capture_output=True, text=True)
+
+
+def test_it_parses_in_an_empty_environment(environment: Path) -> None:
+    there = "import importlib.util as u; print(*(bool(u.find_spec(n)) for n in ('torch', 'spacy')))"
+    assert run(environment, "python", "-c", there).stdout == "True False\n"
+    drawn = run(environment, "treecrf", "parse", "--text", "Dogs bark.", "--format", "tree")
+    assert (drawn.returncode, drawn.stderr) == (0, "")
+    assert "Dogs  NOUN   nsubj" in drawn.stdout
+    listed = run(environment, "treecrf", "models")
+    assert " CC-BY-SA-4.0 " in listed.stdout
+    served = run(environment, "treecrf", "serve")
+    assert served.returncode == 2
+    assert "treecrf[serve]" in served.stderr
