@@ -2,6 +2,7 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor
@@ -77,6 +78,38 @@ def test_moderate_and_extreme_arithmetic_agree(multiroot: bool) -> None:
     torch.testing.assert_close(alone, others, rtol=1e-13, atol=0)
 
 
+@pytest.mark.parametrize("forbidden", [0.0, 0.2])
+def test_ordinary_floats_agree_with_wide_numbers(multiroot: bool, forbidden: float) -> None:
+    """Every remainder of a length by the words of a block, one block and many."""
+    lengths = [*range(1, 14), 31, 62, 100, 101]
+    scores, words = random_batch(lengths, scale=3.0, forbidden=forbidden, seed=121)
+    values, marginals, solved = in_ordinary_floats(scores, words, multiroot=multiroot)
+    wide, wide_marginals = in_wide_numbers(scores, words, multiroot=multiroot)
+    # A short sentence may have no tree, or a word that can only hang on the root symbol.
+    assert solved.all() if forbidden == 0 else solved[len(lengths) // 2 :].all()
+    assert (wide[solved] > -INFINITY).all()
+    torch.testing.assert_close(values[solved], wide[solved], rtol=1e-13, atol=1e-11)
+    torch.testing.assert_close(marginals[solved], wide_marginals[solved], rtol=0, atol=1e-12)
+
+
+def test_what_ordinary_floats_lose_is_computed_in_wide_numbers(multiroot: bool) -> None:
+    """Each score is moderate, but the only way to the root symbol multiplies many of them."""
+    words, step = 12, -90.0
+    scores, lengths = torch.full((2, words + 1, words + 1), -INFINITY).double(), [words, 3]
+    for word in range(1, words + 1):
+        scores[:, word, word - 1] = step
+        if word < words:
+            scores[:, word, word + 1] = 0.0
+    scores, counts = masked(scores, torch.tensor(lengths)), torch.tensor(lengths)
+    _, _, solved = in_ordinary_floats(scores, counts, multiroot=multiroot)
+    assert solved.tolist() == [False, True]
+    values, marginals = load("cpu").marginals((scores,), counts, multiroot=multiroot)
+    torch.testing.assert_close(values, step * counts.double(), rtol=1e-14, atol=0)
+    for sentence, length in enumerate(lengths):
+        chain = marginals[sentence].diagonal(-1)[:length]
+        torch.testing.assert_close(chain, torch.ones(length).double(), rtol=0, atol=1e-12)
+
+
 def test_tiny_marginals_keep_their_digits(multiroot: bool) -> None:
     scores, lengths = random_batch([5], scale=200.0, forbidden=0.1, seed=130)
     _, marginals = load("cpu").marginals((scores,), lengths, multiroot=multiroot)
@@ -111,6 +144,29 @@ def test_extreme_scores_against_exact_integers(multiroot: bool) -> None:
         values, marginals = backend.marginals((scores,), lengths, multiroot=multiroot)
         assert float(values) == pytest.approx(math.log(exact), rel=1e-12)
         assert marginals[0, 1].tolist() == pytest.approx(probabilities, abs=1e-9)
+
+
+def in_ordinary_floats(
+    scores: Tensor, lengths: Tensor, *, multiroot: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """log Z, marginals, and where the checks let both pass."""
+    values, marginals = torch.zeros(len(lengths)).double(), torch.zeros_like(scores)
+    solved = torch.zeros(len(lengths), dtype=torch.bool)
+    arrays = (part.numpy() for part in (values, marginals, solved))
+    load("moderate").log_partitions(
+        np.arange(len(lengths)), scores.numpy(), lengths.numpy(), multiroot, *arrays
+    )
+    return values, marginals, solved
+
+
+def in_wide_numbers(scores: Tensor, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
+    """log Z and marginals."""
+    values, marginals = torch.zeros(len(lengths)).double(), torch.zeros_like(scores)
+    arrays = (part.numpy() for part in (values, marginals))
+    load("matrix_tree").log_partitions(
+        np.arange(len(lengths)), scores.numpy(), lengths.numpy(), multiroot, *arrays
+    )
+    return values, marginals
 
 
 def tree_sum(weights: list[list[int]], multiroot: bool) -> int:

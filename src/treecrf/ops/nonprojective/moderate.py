@@ -1,112 +1,133 @@
-"""The elimination of `matrix_tree` in ordinary floating point, for scores that allow it.
+"""log Z and marginals in ordinary floating point, for the sentences whose scores allow it.
 
-Most sentences allow it: every arc exists and no score is extreme. Then each intermediate weight
-is within the range of a float, and the marginals come from the elimination backwards:
+Most sentences do. Two checks after the fact find the others, for `matrix_tree`:
 
-    V(m, h) = d log Z / d w(m, h)        p(h -> m) = w(m, h) V(m, h)
-
-There is a subtraction, so the smallest marginals have an absolute error of about 1e-15.
+- Every number of the elimination that is not 0 is far from underflow. The elimination subtracts
+  nothing, so then its relative error is about that of the sums.
+- The marginals of each word, p(h -> m) = w(m, h) V(m, h), sum to 1. There is one subtraction in V,
+  so the smallest marginals have an absolute error of about 1e-15.
 """
-
-import math
 
 import numpy as np
 
-from treecrf.ops.nonprojective.widefloat import Floats, Integers
-from treecrf.ops.numba.compiling import compiled, kernel, relaxed
+from treecrf.ops.nonprojective.blocked import eliminate
+from treecrf.ops.nonprojective.derivatives import differentiate
+from treecrf.ops.nonprojective.widefloat import Flags, Floats, Integers
+from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.lanes import (
+    LANES,
+    any_above,
+    lane_total,
+    load,
+    maximum,
+    minimum,
+    select_equal,
+    splat,
+    store,
+)
+from treecrf.ops.numba.scaled import exponential, pow2
 
-# If every arc exists and no score is beyond this, no weight is beyond n^2 times e^(4 * LIMIT), and
-# floats end at e^709.
+# Scores beyond this are not exponentiated.
 LIMIT = 100.0
-
-
-@relaxed
-def eliminate_all(weights: Floats, pivots: Floats, root_share: float) -> float:
-    """log Z by eliminating the words of `weights [word, word + root]` in order, in place.
-
-    Row and column v stay as they were when v was eliminated. With a single root the arcs of the
-    root symbol are not in D(v), except for the last word, which has no others.
-    """
-    words = weights.shape[0]
-    log_partition = 0.0
-    for v in range(words):
-        out = weights[v, v + 1 :]
-        # D(v) = sum_h w(v, h)
-        D = 0.0
-        for h in range(out.shape[0] - 1):
-            D += out[h]
-        D += out[-1] * (root_share if v < words - 1 else 1.0)
-        pivots[v] = D
-        log_partition += math.log(D)
-        for m in range(v + 1, words):
-            # w(m, h) += w(m, v) w(v, h) / D(v)
-            row, factor = weights[m, v + 1 :], weights[m, v] / D
-            for h in range(out.shape[0]):
-                row[h] += factor * out[h]
-            weights[m, m] = 0.0
-    return log_partition
-
-
-@relaxed
-def derivatives(weights: Floats, pivots: Floats, root_share: float) -> Floats:
-    """V `[word, word + root]`, after `eliminate_all`."""
-    words = weights.shape[0]
-    V = np.zeros((words, words + 1))
-    if words > 0:
-        V[words - 1, words] = 1.0 / pivots[words - 1]
-    for v in range(words - 2, -1, -1):
-        D, out, target = pivots[v], weights[v, v + 1 :], V[v, v + 1 :]
-        children = 0.0
-        for m in range(v + 1, words):
-            # V(m, v) = sum_h V(m, h) w(v, h) / D(v)
-            row, factor, derivative = V[m, v + 1 :], weights[m, v] / D, 0.0
-            for h in range(out.shape[0]):
-                derivative += row[h] * out[h]
-                target[h] += factor * row[h]
-            V[m, v] = derivative / D
-            children += factor * derivative
-        # V(v, h) = sum_m V(m, h) w(m, v) / D(v) + (1 - sum_m w(m, v) V(m, v)) / D(v)
-        rest = (1.0 - children) / D
-        for h in range(out.shape[0] - 1):
-            target[h] += rest
-        target[-1] += root_share * rest
-    return V
+# Of two numbers above this, the product is above 1e-260, and its quotient by any D(v), at most
+# n e^LIMIT, is a normal float. All numbers of the elimination are sums of such products.
+SMALLEST = 1e-130
+# Marginals of a word may sum to 1 within this.
+TOLERANCE = 1e-9
 
 
 @compiled
-def load(exponentials: Floats, words: int) -> Floats:
-    """Weights `[word, word + root]` of one sentence's e^score `[dependent, head]`."""
-    weights = np.empty((words, words + 1))
+def load_weights(arc_scores: Floats, weights: Floats, root: Floats, words: int) -> bool:
+    """Fill e^score `[word, word]` and `[word]`; False where a score is beyond LIMIT."""
+    outside = 0
     for word in range(words):
         for head in range(words):
-            weights[word, head] = exponentials[word + 1, head + 1]
-        weights[word, words] = exponentials[word + 1, 0]
-    return weights
+            score = arc_scores[word + 1, head + 1]
+            weights[word, head] = score
+            outside += not (abs(score) <= LIMIT or score == -np.inf)
+        for head in range(words, len(root)):
+            weights[word, head] = -np.inf
+        score = arc_scores[word + 1, 0]
+        root[word] = score
+        outside += not (abs(score) <= LIMIT or score == -np.inf)
+    if outside:
+        return False
+    weights[words:] = root[words:] = -np.inf
+    for array in (weights.reshape(-1), root):
+        for position in range(len(array) // LANES):
+            mantissa, exponent = exponential(load(array, position))
+            store(array, position, mantissa * pow2(exponent))
+    return True
+
+
+@compiled
+def all_above(numbers: Floats) -> bool:
+    """Whether each number is 0 or above SMALLEST."""
+    least = one = splat(1.0)
+    for position in range(len(numbers) // LANES):
+        number = load(numbers, position)
+        least = minimum(least, select_equal(number, 0.0, one, number))
+    return not any_above(splat(SMALLEST) / least, 1.0)
+
+
+@compiled
+def fill_shares(
+    arcs: tuple[Floats, Floats], V: tuple[Floats, Floats], marginals: Floats, words: int
+) -> bool:
+    """Fill p(h -> m) `[token, token]`; False where those of a word do not sum to 1."""
+    width = len(arcs[1]) // LANES
+    zero = splat(0.0)
+    worst = 0.0
+    for word in range(words):
+        # p(h -> m) = w(m, h) V(m, h), divided by their sum
+        total = zero
+        for column in range(width):
+            cell = word * width + column
+            total = total + maximum(load(arcs[0], cell) * load(V[0], cell), zero)
+        root_share = max(arcs[1][word] * V[1][word], 0.0)
+        share = lane_total(total) + root_share
+        worst = max(worst, abs(share - 1.0)) if share == share else np.inf
+        inverse = 1.0 / share
+        marginals[word + 1, 0] = root_share * inverse
+        for head in range(words):
+            marginals[word + 1, head + 1] = (
+                max(arcs[0][word, head] * V[0][word, head], 0.0) * inverse
+            )
+    return worst < TOLERANCE
 
 
 @kernel
 def log_partitions(
     sentences: Integers,
-    exponentials: Floats,
+    arc_scores: Floats,
     lengths: Integers,
     multiroot: bool,
     values: Floats,
     marginals: Floats,
+    solved: Flags,
 ) -> None:
-    """Fill `values [batch]` with log Z, and `marginals [batch, N, N]`, of zeros, unless empty."""
+    """Fill `values [batch]` with log Z, and `marginals [batch, N, N]`, of zeros, unless empty.
+
+    `solved [batch]` is False where the numbers are not right.
+    """
     root_share = 1.0 if multiroot else 0.0
     for sentence in sentences:
         words = lengths[sentence]
-        weights, pivots = load(exponentials[sentence], words), np.empty(words)
-        values[sentence] = eliminate_all(weights, pivots, root_share)
-        if marginals.size == 0:
+        padded = -(-words // LANES) * LANES
+        weights, root = np.empty((padded, padded)), np.empty(padded)
+        solved[sentence] = load_weights(arc_scores[sentence], weights, root, words)
+        if not solved[sentence]:
             continue
-        V = derivatives(weights, pivots, root_share)
-        for word in range(words):
-            row, w = V[word], exponentials[sentence, word + 1]
-            target = marginals[sentence, word + 1, : words + 1]
-            # p(h -> m) = w(m, h) V(m, h)
-            target[0] = max(w[0] * row[words], 0.0)
-            for head in range(words):
-                target[head + 1] = max(w[head + 1] * row[head], 0.0)
-            target /= target.sum()
+        inverses = np.zeros(padded)
+        if marginals.size:
+            arcs, root_arcs = weights.copy(), root.copy()
+        else:
+            arcs, root_arcs = weights, root
+        values[sentence] = eliminate(weights, root, inverses, words, root_share)
+        solved[sentence] = (
+            values[sentence] > -np.inf and all_above(weights.reshape(-1)) and all_above(root)
+        )
+        if marginals.size == 0 or not solved[sentence]:
+            continue
+        V, V_root = differentiate((weights, root), inverses, words, root_share)
+        solved[sentence] = fill_shares((arcs, root_arcs), (V, V_root), marginals[sentence], words)

@@ -18,7 +18,7 @@ from numba.core import cgutils
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-from treecrf.ops.numba.compiling import kernel
+from treecrf.ops.numba.compiling import compiled, kernel
 
 LANES = 4
 
@@ -128,6 +128,21 @@ def any_above(builder: Any, vector: ir.Value, bound: ir.Value) -> ir.Value:
     return builder.icmp_unsigned("!=", mask, ir.Constant(mask.type, 0))
 
 
+@operation(doubles, doubles, doubles)
+def minimum(builder: Any, first: ir.Value, second: ir.Value) -> ir.Value:
+    """Smaller of two, lane by lane; the second where the first is NaN."""
+    return builder.select(builder.fcmp_ordered("<", first, second), first, second)
+
+
+@operation(types.float64, doubles)
+def lane_total(builder: Any, vector: ir.Value) -> ir.Value:
+    """Sum over the lanes."""
+    total = builder.extract_element(vector, _index(0))
+    for lane in range(1, LANES):
+        total = builder.fadd(total, builder.extract_element(vector, _index(lane)))
+    return total
+
+
 @operation(doubles, doubles, types.float64, doubles, doubles)
 def select_equal(
     builder: Any, keys: ir.Value, key: ir.Value, then: ir.Value, otherwise: ir.Value
@@ -191,6 +206,32 @@ def prefetch(builder: Any, values: Memory, offsets: ir.Value, position: ir.Value
     for lane in range(LANES):
         target = _lane_pointer(builder, values, offsets, position, lane)
         builder.call(function, [target, reading, keeping, data])
+
+
+def _shuffle(*lanes: int) -> Any:
+    """Operation that chooses lanes from those of two vectors, one after the other."""
+
+    def emit(builder: Any, first: ir.Value, second: ir.Value) -> ir.Value:
+        indices = ir.Constant(ir.VectorType(ir.IntType(32), LANES), list(lanes))
+        return builder.shuffle_vector(first, second, indices)
+
+    return operation(doubles, doubles, doubles)(emit)
+
+
+_evens, _odds = _shuffle(0, 4, 2, 6), _shuffle(1, 5, 3, 7)
+_lower, _upper = _shuffle(0, 1, 4, 5), _shuffle(2, 3, 6, 7)
+
+
+@compiled
+def transpose(a: Vector, b: Vector, c: Vector, d: Vector) -> tuple[Vector, Vector, Vector, Vector]:
+    """Vectors of the first, second, third and fourth lanes."""
+    evens, odds, more_evens, more_odds = _evens(a, b), _odds(a, b), _evens(c, d), _odds(c, d)
+    return (
+        _lower(evens, more_evens),
+        _lower(odds, more_odds),
+        _upper(evens, more_evens),
+        _upper(odds, more_odds),
+    )
 
 
 def _define_operator(python_operator: Callable[..., Any], instruction: str) -> None:
