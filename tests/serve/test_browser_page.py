@@ -114,10 +114,6 @@ def test_a_phone(browser: Browser, service: Service) -> None:
         page.goto(service.address)
         parse(page)
         assert page.evaluate("document.documentElement.scrollWidth") == 375
-        inner, outer = page.locator(".sentence .scroller").first.evaluate(
-            "node => [node.scrollWidth, node.clientWidth]"
-        )
-        assert inner > outer  # the tree scrolls, not the page
         word(page, 6).tap()
         expect(page.locator(".details")).to_contain_text("Click the head of telescope")
         page.locator(".details .chip").nth(1).tap()
@@ -128,6 +124,9 @@ def test_a_phone(browser: Browser, service: Service) -> None:
 def test_a_long_sentence_scrolls_to_where_one_goes(page: Page) -> None:
     parse(page, " ".join(["the old dog saw the cat and"] * 12))
     word(page, 1).focus()
+    page.keyboard.press(
+        "v"
+    )  # it is too long to be drawn from left to right without being asked for
     page.keyboard.press("End")
     scroller = page.locator(".sentence .scroller").first
     assert scroller.evaluate("node => node.scrollLeft") > 1000

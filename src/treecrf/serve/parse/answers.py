@@ -24,6 +24,10 @@ def render_json(task: Task, analysis: Analysis, *, alternatives: int, marginals:
     value: dict[str, Any] = {
         "text": sentence.text if sentence.comments else " ".join(sentence.forms),
         "tokens": _tokens(task, analysis, alternatives),
+        "multiwords": [
+            {"first": each.first, "last": each.last, "form": each.form}
+            for each in sentence.multiwords
+        ],
         "log_prob": _finite(analysis.log_prob),
         "entropy": _finite(analysis.entropy),
     }

@@ -164,6 +164,14 @@ class ParsedToken(BaseModel):
     )
 
 
+class WrittenMultiword(BaseModel):
+    """A multiword token: how it is written, and its first and last word."""
+
+    first: int
+    last: int
+    form: str
+
+
 class Best(BaseModel):
     """One of the best trees."""
 
@@ -178,6 +186,7 @@ class ParsedSentence(BaseModel):
 
     text: str
     tokens: list[ParsedToken]
+    multiwords: list[WrittenMultiword]
     log_prob: float | None = Field(
         description="Of the tree; null of a tree that crosses and the model cannot weigh."
     )

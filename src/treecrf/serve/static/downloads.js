@@ -1,8 +1,11 @@
 // What can be taken away: CoNLL-U, JSON, and the picture as a file of its own.
 
 import { shape } from "./dom.js";
+import { drawDown } from "./down.js";
 import { draw } from "./drawing.js";
 
+const DENSITY = 2; // pixels of a PNG file for one of the picture
+const LARGEST = 8192; // pixels of a side: browsers make no canvas that is much larger
 const CELLS = { id: 0, head: 6, deprel: 7, misc: 9 };
 
 /** CoNLL-U with the heads and relations of these tokens; everything else stays as it is. */
@@ -42,16 +45,48 @@ text { fill: currentColor; text-anchor: middle; }
 .doubtful { color: #bd4b00; } .unlikely { color: #c01c28; }
 .sure .line { stroke-width: 2.5; } .unsure .line { stroke-dasharray: 9 3; }
 .doubtful .line { stroke-dasharray: 5 4; } .unlikely .line { stroke-dasharray: 2 4; }
+.bracket { fill: none; stroke: #57606a; stroke-width: 1.5; } .written { font-size: 12.5px; fill: #57606a; }
 .fixed .label rect { fill: currentColor; } .fixed .label text { fill: #fff; }
 `;
 
 /** The picture of a tree as the text of an SVG file that needs nothing else. */
-export function svgFile(tokens, title) {
-  const { picture } = draw(tokens, { target: false });
+export function svgFile(tokens, answer, layout) {
+  return textOf(pictureOf(tokens, answer, layout).picture);
+}
+
+/** The same picture as pixels: a Blob with a PNG file. */
+export async function pngFile(tokens, answer, layout) {
+  const { picture, size } = pictureOf(tokens, answer, layout);
+  const address = URL.createObjectURL(new Blob([textOf(picture)], { type: "image/svg+xml" }));
+  try {
+    const image = new Image();
+    image.src = address;
+    await image.decode();
+    const scale = Math.min(DENSITY, LARGEST / size.width, LARGEST / size.height);
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = [size.width * scale, size.height * scale];
+    const pen = canvas.getContext("2d");
+    pen.fillStyle = "#fff";
+    pen.fillRect(0, 0, canvas.width, canvas.height);
+    pen.drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+  } finally {
+    URL.revokeObjectURL(address);
+  }
+}
+
+/** `layout` says whether it goes from top to bottom. */
+function pictureOf(tokens, { text: title, multiwords }, { isDown }) {
+  const drawing = (isDown ? drawDown : draw)(tokens, { target: false, multiwords });
+  const { picture } = drawing;
   // Text in a node: the serialiser escapes what a token holds.
   picture.prepend(shape("title", {}, clean(title)), shape("style", {}, STYLE));
   picture.setAttribute("role", "img");
   for (const node of picture.querySelectorAll("text, title")) node.textContent = clean(node.textContent);
+  return drawing;
+}
+
+function textOf(picture) {
   return new XMLSerializer().serializeToString(picture) + "\n";
 }
 
@@ -60,10 +95,11 @@ function clean(text) {
   return text.replace(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, "\ufffd");
 }
 
-/** Have the browser save a text as a file. */
-export function save(name, type, text) {
+/** Have the browser save a text or a Blob as a file. */
+export function save(name, type, content) {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const whole = typeof content === "string" ? `${type};charset=utf-8` : type;
+  link.href = URL.createObjectURL(new Blob([content], { type: whole }));
   link.download = name;
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);

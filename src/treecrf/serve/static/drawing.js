@@ -1,46 +1,40 @@
-// A tree as SVG: words, arcs above them in the colour and line of their probability, labels in that of theirs.
+// A tree as SVG, from left to right: words, and arcs above them in the colour and line of their probability.
 
 import { shape } from "./dom.js";
 import { layOut } from "./layout.js";
-import { SURE, certainty, percent } from "./scale.js";
+import {
+  FORM,
+  LABEL,
+  MARGIN,
+  SMALL,
+  arcTitle,
+  doubtOf,
+  drawBadge,
+  labelOf,
+  otherHeads,
+  text,
+  width,
+} from "./marks.js";
+import { certainty, percent } from "./scale.js";
 
-const FONT = '"Inter", "Segoe UI", Roboto, "Helvetica Neue", Arial, system-ui, sans-serif';
-const FORM = 17;
-const SMALL = 11.5;
-const LABEL = 12.5;
-const MARGIN = 26;
 const ROOT = 62; // for the symbol that words are hung on to make them the root
 const LEVEL = 28; // from one level of arcs to the next: a label has room between them
 const FOOT = 12; // from the words up to where level 0 would be
 const RADIUS = 14;
+const BRACKET = 26; // below the words, for multiword tokens
 const LEFTWARD = /^[^\p{L}]*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
-
-const pen = document.createElement("canvas").getContext("2d");
-
-function width(text, size, weight = 500) {
-  pen.font = `${weight} ${size}px ${FONT}`;
-  return Math.ceil(pen.measureText(text).width);
-}
-
-/**
- * How wide a label is with what stands beside it: a badge before it where it is asked about, and after it the
- * probability of the relation where that is not sure.
- */
-function labelOf(token, isAsked) {
-  const doubt = token.deprel_prob < SURE ? percent(token.deprel_prob) : "";
-  const [before, after] = [isAsked ? 16 : 0, doubt ? width(doubt, SMALL, 600) + 4 : 0];
-  const wide = width(token.deprel, LABEL) + 12;
-  return { doubt, before, wide, after, whole: before + wide + after };
-}
 
 /**
  * The picture of a tree. `tokens` have id, form, upos, head, deprel, prob, deprel_prob and fixed; `asked` are
  * the ids of words to be marked, `askedHeads` and `askedRelations` what is asked about them. With `target`
- * there is a root symbol beside the words. Returns the picture and its parts: `words` and `arcs` by id, and
- * what `drawOthers` needs.
+ * there is a root symbol beside the words; `multiwords` are bracketed below them. Returns the picture and its
+ * parts: `words` and `arcs` by id, the `places` of words along the line, and `drawOthers`.
  */
-export function draw(tokens, { asked = new Set(), askedHeads = asked, askedRelations = new Set(), target = true } = {}) {
-  const doubts = tokens.map((token) => (token.prob < SURE && !token.fixed ? percent(token.prob) : ""));
+export function draw(
+  tokens,
+  { asked = new Set(), askedHeads = asked, askedRelations = new Set(), target = true, multiwords = [] } = {},
+) {
+  const doubts = tokens.map(doubtOf);
   const labels = tokens.map((token) => {
     return labelOf(token, askedRelations.has(token.id)).whole + (token.fixed ? 8 : -2);
   });
@@ -62,9 +56,10 @@ export function draw(tokens, { asked = new Set(), askedHeads = asked, askedRelat
   const left = MARGIN + (target && !mirrored ? ROOT : 0);
   const places = layout.words.map((place) => left + place);
   const ground = MARGIN + LABEL + levels * LEVEL + FOOT;
+  const foot = ground + 22 + (tokens.some((token) => token.upos) ? 17 : 0) + 17;
   const size = {
     width: left + layout.width + MARGIN + (target && mirrored ? ROOT : 0),
-    height: ground + 22 + (tokens.some((token) => token.upos) ? 17 : 0) + 17 + MARGIN - 8,
+    height: foot + (multiwords.length ? BRACKET : 0) + MARGIN - 8,
   };
   const picture = shape("svg", {
     class: "treecrf-tree",
@@ -72,7 +67,8 @@ export function draw(tokens, { asked = new Set(), askedHeads = asked, askedRelat
     width: size.width,
     height: size.height,
   });
-  const drawing = { picture, ground, places, size, widths, words: new Map(), arcs: new Map() };
+  const drawing = { picture, ground, places, size, isDown: false, words: new Map(), arcs: new Map() };
+  drawing.drawOthers = (token) => drawOthers(drawing, token);
   const lines = shape("g", { class: "arcs", "aria-hidden": "true" });
   for (const arc of layout.arcs) {
     const moved = { ...arc, start: arc.start + left, end: arc.end + left, label: arc.label + left };
@@ -99,19 +95,24 @@ export function draw(tokens, { asked = new Set(), askedHeads = asked, askedRelat
     drawing.words.set(token.id, word);
     row.append(word);
   });
-  picture.append(lines, drawing.others, row);
+  const brackets = multiwords.map(({ first, last, form }) => {
+    const [before, after] = mirrored ? [last, first] : [first, last];
+    const start = places[before - 1] - widths[before - 1] / 2;
+    return drawBracket(start, places[after - 1] + widths[after - 1] / 2, { foot, form });
+  });
+  picture.append(lines, drawing.others, row, shape("g", { class: "multiwords", "aria-hidden": "true" }, ...brackets));
   return drawing;
 }
 
-function text(name, x, y, content) {
-  return shape("text", { class: name, x, y }, content);
-}
-
-function drawBadge(x, y, token) {
-  return [
-    shape("circle", { class: "badge", cx: x, cy: y, r: 7.5 }),
-    text("badge-text", x, y + 4, token.fixed ? "✓" : "?"),
-  ];
+/** A multiword token: a line below its words, and how it is written. */
+function drawBracket(start, end, { foot, form }) {
+  return shape(
+    "g",
+    { class: "multiword" },
+    shape("title", {}, `${form}: one token of several words`),
+    shape("path", { class: "bracket", d: `M ${start} ${foot} v 6 H ${end} v -6` }),
+    text("written", (start + end) / 2, foot + 21, form),
+  );
 }
 
 function drawWord(token, place, { ground, width: wide, doubt, asked, badge }) {
@@ -150,15 +151,13 @@ function path({ start, end, head }, top, ground) {
 
 function drawArc(arc, tokens, { ground, asked }) {
   const token = tokens[arc.dependent - 1];
-  const head = arc.head === 0 ? "root" : tokens[arc.head - 1].form;
   const top = ground - FOOT - arc.level * LEVEL;
   const { doubt, before, wide, after, whole } = labelOf(token, asked);
   const left = arc.label - whole / 2 + before;
-  const says = `${head} → ${token.form} ${percent(token.prob)}, ${token.deprel} ${percent(token.deprel_prob)}`;
   return shape(
     "g",
     { class: `arc ${certainty(token.prob)}${token.fixed ? " fixed" : ""}` },
-    shape("title", {}, token.fixed ? `${says}, fixed` : says),
+    arcTitle(token, tokens),
     shape("path", { class: "line", d: path(arc, top, ground) }),
     shape("path", { class: "tip", d: `M ${arc.end} ${ground} l -4.5 -9 h 9 z` }),
     shape(
@@ -173,12 +172,9 @@ function drawArc(arc, tokens, { ground, asked }) {
 }
 
 /** The other heads that a word might have, as arcs over the faded tree. */
-export function drawOthers(drawing, token) {
+function drawOthers(drawing, token) {
   const end = drawing.places[token.id - 1];
-  const others = token.heads.filter((other) => other.head !== token.head && other.prob >= 0.005);
-  const sorted = [...others].sort(
-    (one, two) => Math.abs(one.head - token.id) - Math.abs(two.head - token.id),
-  );
+  const sorted = otherHeads(token);
   const room = (drawing.ground - FOOT - MARGIN - LABEL) / Math.max(1, sorted.length);
   const step = Math.min(LEVEL, room);
   const marks = sorted.map((other, index) => {

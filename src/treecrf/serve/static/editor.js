@@ -3,7 +3,7 @@
 import { Decisions } from "./decisions.js";
 import { Details } from "./details.js";
 import { element } from "./dom.js";
-import { save, svgFile, withTree } from "./downloads.js";
+import { pngFile, save, svgFile, withTree } from "./downloads.js";
 import { chooseLabel } from "./labels.js";
 import { drawerOf } from "./press.js";
 import { TreeTable } from "./table.js";
@@ -12,6 +12,7 @@ import { TreeView } from "./tree.js";
 import { percent } from "./scale.js";
 
 const BEST = 5;
+const COVERED = 80; // pixels at the foot of the window where the buttons of a page may be
 
 export class Editor {
   #made; // what was decided
@@ -51,6 +52,8 @@ export class Editor {
       relabel: (dependent) => this.#mayDecide() && this.relabel(dependent),
       label: (dependent, label) => this.#mayDecide(dependent) && this.setLabel(dependent, label),
       look: (id, isChosen) => this.#look(id, isChosen),
+      laidOut: (layout) => this.#arrange(layout),
+      floor: () => this.#floor(),
       mayChoose: () => !this.isLeft,
       besides,
       pickOther: (dependent, number) => {
@@ -68,22 +71,24 @@ export class Editor {
       redo: () => this.redo(),
       freeAll: () => this.#mayDecide() && this.freeAll(),
       step: best ? (by) => this.step(by) : null,
+      turn: () => this.tree.turn(),
       download: {
         "CoNLL-U": () => save(`${file}.conllu`, "text/plain", this.toConllu()),
         JSON: () => save(`${file}.json`, "application/json", `${JSON.stringify(this.toJson(), null, 2)}\n`),
-        SVG: () => save(`${file}.svg`, "image/svg+xml", svgFile(this.tokens, this.answer.text)),
+        SVG: () => save(`${file}.svg`, "image/svg+xml", svgFile(...this.#shown())),
+        PNG: async () => save(`${file}.png`, "image/png", await pngFile(...this.#shown())),
       },
     });
     this.status = element("p", { class: "status", role: "status" });
     this.problem = element("p", { class: "problem", role: "alert", hidden: true });
     this.facts = element("p", { class: "facts" });
+    this.work = element("div", { class: "work" }, this.tree.node, this.details.node);
     this.node = element(
       "article",
       { class: "sentence", "aria-label": name },
       element("header", {}, element("h2", {}, answer.text), this.facts),
       this.toolbar.node,
-      this.tree.node,
-      this.details.node,
+      this.work,
       this.status,
       this.problem,
       element("div", { class: "foot" }, this.table.node, this.toolbar.downloads),
@@ -91,6 +96,7 @@ export class Editor {
     this.node.addEventListener("keydown", (event) => this.#press(event));
     this.#redraw = drawerOf(this.node);
     this.#draw();
+    new ResizeObserver(() => this.tree.fit(this.work.clientWidth)).observe(this.work);
   }
 
   get decisions() {
@@ -309,6 +315,19 @@ export class Editor {
     else this.details.show(this.tokens, id, isChosen);
   }
 
+  /** Put the heads of a word below the tree, or beside one that goes from top to bottom. */
+  #arrange({ isDown, isBeside }) {
+    this.work.classList.toggle("down", isDown);
+    this.work.classList.toggle("side-by-side", isDown && isBeside);
+    this.toolbar.showLayout(isDown);
+  }
+
+  /** Down to where the window shows the tree: the heads of a word stay in view below it. */
+  #floor() {
+    const isBelow = !this.work.classList.contains("side-by-side");
+    return isBelow ? this.details.node.getBoundingClientRect().top : window.innerHeight - COVERED;
+  }
+
   /** Draw the tree that is to be shown, and the heads of one of its words. */
   #draw(changed = [], looked = this.details.id) {
     this.#drawn = { tokens: this.#words(), decisions: this.decisions };
@@ -319,7 +338,7 @@ export class Editor {
     const { tokens, decisions } = this.#drawn;
     if (this.latest === decisions) this.node.removeAttribute("aria-busy");
     this.details.isSurest = this.#rank === 0;
-    this.tree.show(tokens, { ...this.asked, changed });
+    this.tree.show(tokens, { ...this.asked, multiwords: this.answer.multiwords, changed });
     this.table.show(tokens);
     const { chosen } = this.tree;
     if ((chosen ?? looked) !== null) this.details.show(tokens, chosen ?? looked, chosen !== null);
@@ -341,6 +360,11 @@ export class Editor {
     this.drawn?.(decisions);
   }
 
+  /** What the picture of the tree needs, as it is shown. */
+  #shown() {
+    return [this.tokens, this.answer, { isDown: this.tree.isDown }];
+  }
+
   toConllu() {
     return withTree(this.conllu, this.tokens);
   }
@@ -360,6 +384,7 @@ export class Editor {
     else if (key === "]") this.step(1);
     else if (key === "u") this.undo();
     else if (key === "t") this.table.toggle();
+    else if (key === "v") this.tree.turn();
     else return;
     event.preventDefault();
     event.stopPropagation();

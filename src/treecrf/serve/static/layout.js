@@ -43,7 +43,8 @@ export function layOut(heads, { widths, labels, mirrored = false }) {
   return { words: places, arcs: arcsOf(heads, ordered), width };
 }
 
-function portsOf(heads) {
+/** The ports of each word in their order along the line. */
+export function portsOf(heads) {
   const rows = heads.map(() => []);
   heads.forEach((head, index) => {
     const dependent = index + 1;
@@ -69,7 +70,8 @@ function compare(one, two) {
   return place < 0 ? 0 : one[place] - two[place];
 }
 
-function arcsOf(heads, ports) {
+/** The arcs between `ports` that have a `place` along the line. */
+export function arcsOf(heads, ports) {
   const numbers = new Map(ports.map((port, number) => [port.key, number]));
   const spans = new Map();
   heads.forEach((_, index) => {

@@ -15,11 +15,12 @@ const results = byId("results");
 const all = byId("all");
 
 let models = new Map();
+let meanings = null; // a promise of those of relations
 let editors = [];
 let turn = 0;
 
 async function setUp() {
-  setUpPage([["`Ctrl`+`Enter`", "in the text: parse"]]);
+  meanings = setUpPage([["`Ctrl`+`Enter`", "in the text: parse"]]);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     parse();
@@ -76,6 +77,7 @@ async function parse() {
   const name = model.value || null;
   try {
     const answer = await post("api/parse", { model: name, text: text.value });
+    await meanings;
     if (mine === turn) show(answer, started);
   } catch (error) {
     if (mine === turn) fail(error);
@@ -113,11 +115,12 @@ function makeEditor(name, sentence, labels, index) {
 }
 
 /** An answer about words, with what only the answer about their text has. */
-function placed(answer, { text: whole, tokens }) {
+function placed(answer, { text: whole, tokens, multiwords }) {
   const places = tokens.map(({ start, end }) => ({ start, end }));
   return {
     ...answer,
     text: whole,
+    multiwords,
     tokens: answer.tokens.map((token, index) => ({ ...token, ...places[index] })),
   };
 }

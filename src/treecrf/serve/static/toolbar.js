@@ -9,16 +9,19 @@ export class Toolbar {
   #rank = element("span", { class: "rank" });
   #better;
   #worse;
+  #turn;
 
-  /** `actions` are undo, redo, freeAll, step (null where there are no best trees) and download. */
-  constructor({ undo, redo, freeAll, step, download }) {
+  /** `actions` are undo, redo, freeAll, step (null where there are no best trees), turn and download. */
+  constructor({ undo, redo, freeAll, step, turn, download }) {
     this.#undo = button("↶", { title: "Undo", keys: "Ctrl+Z", press: undo });
     this.#redo = button("↷", { title: "Redo", keys: "Ctrl+Y", press: redo });
     this.#free = button("Free all", { press: freeAll });
     this.#better = button("‹", { title: "Better tree", keys: "[", press: () => step(-1) });
     this.#worse = button("›", { title: "Next best tree", keys: "]", press: () => step(1) });
+    this.#turn = button("", { press: turn });
     const groups = [[this.#undo, this.#redo, this.#free]];
     if (step) groups.push([named("Tree"), this.#better, this.#rank, this.#worse]);
+    groups.push([this.#turn]);
     const files = Object.entries(download).map(([text, press]) =>
       button(text, { title: `Download ${text}`, press }),
     );
@@ -38,6 +41,14 @@ export class Toolbar {
     this.#rank.textContent = rank ? `${rank} of ${trees} best` : "surest";
     disable(this.#better, rank === 0);
     disable(this.#worse, trees !== null && rank >= trees);
+  }
+
+  /** Say what the button for the layout does with a tree that goes from top to bottom, or does not. */
+  showLayout(isDown) {
+    const says = isDown ? "Draw the tree from left to right" : "Draw the tree from top to bottom";
+    this.#turn.textContent = isDown ? "↔ Across" : "↕ Down";
+    this.#turn.title = `${says} (V)`;
+    this.#turn.setAttribute("aria-label", says);
   }
 }
 

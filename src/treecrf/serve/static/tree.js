@@ -1,14 +1,21 @@
 // A tree to work on: point at a word to see its other heads, choose a word and then its head.
 
 import { element } from "./dom.js";
-import { draw, drawOthers } from "./drawing.js";
+import { drawDown } from "./down.js";
+import { draw } from "./drawing.js";
 import { SURE, percent } from "./scale.js";
 
+const READABLE = 0.72; // a tree is drawn smaller down to this scale; where that is too wide, from top to bottom
+const BESIDE = 760; // pixels that a tree and the heads of a word beside it need
+const SHARE = 0.6; // of them for the tree
+
 /** What a screen reader says of a word. */
-function describe(token, tokens, asked) {
+function describe(token, tokens, { asked, multiwords }) {
   const head = token.head === 0 ? "the root" : `head ${tokens[token.head - 1].form}`;
+  const whole = multiwords.find(({ first, last }) => first <= token.id && token.id <= last);
   return [
-    asked ? `${token.form}, asked about` : token.form,
+    asked.has(token.id) ? `${token.form}, asked about` : token.form,
+    whole ? `of ${whole.form}` : null,
     token.upos,
     token.head === 0 ? head : `${head}, word ${token.head}`,
     token.deprel_prob < SURE ? `${token.deprel} ${percent(token.deprel_prob)}` : token.deprel,
@@ -20,8 +27,11 @@ function describe(token, tokens, asked) {
 
 export class TreeView {
   #tokens = [];
-  #asked = new Set();
+  #marks = { asked: new Set(), multiwords: [] };
   #drawing = null;
+  #scale = 1;
+  #layout = "auto"; // or `across`, or `down`, as somebody wants it
+  #room = 0; // pixels for the tree and what is beside it
   #chosen = null;
   #hovered = null;
   #current = 1;
@@ -34,9 +44,11 @@ export class TreeView {
    * is right as it is, `free(dependent)` for one to be let go, `relabel(dependent)` for a label to be
    * chosen, `look(id, isChosen)` when another word is looked at, and `pickOther(dependent, number)` for
    * the nth of the heads that are listed. As long as `mayChoose()` is false, no word can be chosen.
+   * `laidOut({ isDown, isBeside })` tells how the tree is drawn, and whether there is room beside it;
+   * `floor()` is down to where the window shows it.
    */
-  constructor({ name, pick, confirm, free, relabel, look, pickOther, mayChoose }) {
-    this.actions = { pick, confirm, free, relabel, look, pickOther, mayChoose };
+  constructor({ name, pick, confirm, free, relabel, look, pickOther, mayChoose, laidOut, floor }) {
+    this.actions = { pick, confirm, free, relabel, look, pickOther, mayChoose, laidOut, floor };
     this.name = name;
     this.node = element("div", { class: "scroller" });
     this.node.addEventListener("click", (event) => this.#click(event));
@@ -57,42 +69,82 @@ export class TreeView {
     return this.#chosen;
   }
 
+  /** Whether the tree goes from top to bottom. */
+  get isDown() {
+    return this.#drawing.isDown;
+  }
+
+  /** Draw the tree in the other layout, whatever fits. */
+  turn() {
+    this.#layout = this.isDown ? "across" : "down";
+    this.#draw();
+  }
+
+  /** Draw the tree for a window in which it has so many pixels. */
+  fit(room) {
+    if (room === this.#room) return;
+    this.#room = room;
+    if (this.#drawing) this.#draw();
+  }
+
   /**
    * Draw another tree of the same words; those of `changed` light up for a moment. A word that is chosen
    * stays chosen: an answer may come between two clicks. So does what is in view.
    */
-  show(tokens, { asked = new Set(), askedHeads, askedRelations, changed = [] } = {}) {
-    const hadFocus = this.node.contains(document.activeElement);
-    const anchor = this.#anchor();
-    const before = this.#drawing && this.#placeOf(anchor) - this.node.scrollLeft;
+  show(tokens, { asked = new Set(), askedHeads, askedRelations, multiwords = [], changed = [] } = {}) {
     this.#tokens = tokens;
-    this.#asked = asked;
+    this.#marks = { asked, askedHeads, askedRelations, multiwords };
     this.#hovered = null;
     this.#resting = this.#pointer;
     this.#quiet = true;
     this.#current = Math.min(Math.max(this.#current, 1), tokens.length);
-    this.#drawing = draw(tokens, { asked, askedHeads, askedRelations });
-    const { picture, words, arcs } = this.#drawing;
+    this.#draw(changed);
+  }
+
+  #draw(changed = []) {
+    const hadFocus = this.node.contains(document.activeElement);
+    const anchor = this.#anchor();
+    const before = this.#drawing && !this.isDown ? this.#placeOf(anchor) - this.node.scrollLeft : null;
+    this.#drawing = this.#fitting();
+    const { picture, words, arcs, isDown } = this.#drawing;
     picture.setAttribute("role", "listbox");
-    picture.setAttribute("aria-orientation", "horizontal");
+    picture.setAttribute("aria-orientation", isDown ? "vertical" : "horizontal");
     picture.setAttribute("aria-label", this.name);
     for (const [id, word] of words) {
       word.setAttribute("role", "option");
       word.setAttribute("aria-selected", "false");
       word.setAttribute("tabindex", id === this.#current ? "0" : "-1");
-      const says = id === 0 ? "Root" : describe(tokens[id - 1], tokens, asked.has(id));
+      const says = id === 0 ? "Root" : describe(this.#tokens[id - 1], this.#tokens, this.#marks);
       word.setAttribute("aria-label", says);
     }
     for (const id of changed) arcs.get(id)?.classList.add("changed");
     this.node.replaceChildren(picture);
-    if (before !== null) this.node.scrollLeft = this.#placeOf(anchor) - before;
+    if (before !== null && !isDown) this.node.scrollLeft = this.#placeOf(anchor) - before;
     if (hadFocus) this.#giveFocus(this.#current);
     this.#refresh();
   }
 
+  /** The tree in the layout that is wanted or fits, as large as there is room and can be read. */
+  #fitting() {
+    const room = this.#room || Infinity; // before it is in the page, nobody knows
+    const isBeside = room >= BESIDE;
+    let drawing = this.#layout === "down" ? null : draw(this.#tokens, this.#marks);
+    if (drawing === null || (this.#layout === "auto" && drawing.size.width * READABLE > room)) {
+      const own = isBeside ? room * SHARE : room;
+      drawing = drawDown(this.#tokens, { ...this.#marks, room: own });
+      this.#scale = scaleOf(drawing, own);
+    } else {
+      this.#scale = scaleOf(drawing, room);
+    }
+    drawing.picture.setAttribute("width", Math.floor(drawing.size.width * this.#scale));
+    drawing.picture.setAttribute("height", Math.ceil(drawing.size.height * this.#scale));
+    this.actions.laidOut({ isDown: drawing.isDown, isBeside });
+    return drawing;
+  }
+
   /** The word that stays where it is when the tree is drawn again: the one that is pointed at, or near it. */
   #anchor() {
-    if (!this.#drawing) return null;
+    if (!this.#drawing || this.isDown) return null;
     if (this.#hovered !== null) return this.#hovered;
     const { scrollLeft, clientWidth } = this.node;
     const x = this.#pointer ? this.#pointer[0] - this.node.getBoundingClientRect().left : clientWidth / 2;
@@ -100,9 +152,9 @@ export class TreeView {
     return distances.indexOf(Math.min(...distances)) + 1;
   }
 
-  /** Where the middle of a word is in the picture. */
+  /** Where the middle of a word is along the line of words. */
   #placeOf(id) {
-    return id === 0 ? this.#drawing.rootPlace : this.#drawing.places[id - 1];
+    return this.#scale * (id === 0 ? this.#drawing.rootPlace : this.#drawing.places[id - 1]);
   }
 
   /** Put the focus on a word. */
@@ -134,6 +186,13 @@ export class TreeView {
   }
 
   #scrollTo(id) {
+    if (this.isDown) {
+      const { top, bottom } = this.#drawing.words.get(id).getBoundingClientRect();
+      const floor = this.actions.floor();
+      if (top < 8) window.scrollBy(0, top - 40);
+      else if (bottom > floor - 8) window.scrollBy(0, bottom - floor + 40);
+      return;
+    }
     const middle = this.#placeOf(id);
     const { clientWidth, scrollLeft } = this.node;
     if (middle < scrollLeft + 60) this.node.scrollLeft = middle - 60;
@@ -163,7 +222,7 @@ export class TreeView {
       word.setAttribute("aria-selected", String(number === this.#chosen));
     }
     for (const [number, arc] of arcs) arc.classList.toggle("looked-at", number === id);
-    if (token) drawOthers(this.#drawing, token);
+    if (token) this.#drawing.drawOthers(token);
     else others.replaceChildren();
   }
 
@@ -230,8 +289,10 @@ export class TreeView {
   #press(event) {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const id = this.#current;
-    const step = this.#drawing.places.length > 1 && this.#drawing.places[0] > this.#drawing.places[1];
+    const { places } = this.#drawing;
+    const step = places.length > 1 && places[0] > places[1];
     const moves = {
+      ...(this.isDown ? { ArrowDown: id + 1, ArrowUp: id - 1 } : {}),
       ArrowRight: step ? id - 1 : id + 1,
       ArrowLeft: step ? id + 1 : id - 1,
       Home: 1,
@@ -262,6 +323,10 @@ export class TreeView {
     else return false;
     return true;
   }
+}
+
+function scaleOf({ size }, room) {
+  return Math.min(1, Math.max(READABLE, room / size.width));
 }
 
 function idOf(word) {
