@@ -28,6 +28,7 @@ def released(treebank: Path, tmp_path: Path) -> Path:
 
 def test_one_command_makes_a_whole_model(released: Path, out: Path) -> None:
     said = treecrf("train", "--treebank", released, *QUICK, *CUT, "--out", out).stdout
+    assert said.startswith("data   xx_made: language xx, licence CC-BY-SA-4.0\ntrain ")
     assert len(re.findall("^epoch ", said, re.MULTILINE)) == 2
     assert len(re.findall("^segmenter epoch ", said, re.MULTILINE)) == 2
     assert re.search(r"^temperature +\d", said, re.MULTILINE)
@@ -66,6 +67,7 @@ def test_a_treebank_without_a_licence(released: Path, out: Path, tmp_path: Path)
     said = treecrf("train", "--treebank", released, *QUICK, *minutes, "--out", out).stdout
     assert len(re.findall("^epoch ", said, re.MULTILINE)) == 1
     assert len(re.findall("^segmenter epoch ", said, re.MULTILINE)) == 1
+    assert "licence not stated in README.md\n" in said
     assert "- Licence of the weights: not stated\n" in (out / "README.md").read_text()
     named = ("--name", "treecrf-model-xx", "--version", "1.0.0", "--out", tmp_path / "dist")
     said = treecrf("package", out, *named).stdout

@@ -11,6 +11,7 @@ from treecrf.cli.options import Device, refuse
 from treecrf.cli.train_stages import (
     Files,
     finish,
+    print_release,
     segmenter_config,
     split_settings,
     train_parser,
@@ -192,6 +193,8 @@ def train(
                 training.ranks, training.max_minutes = ranks, max_minutes
                 if overwrite and not segmenter and ranks.leads:
                     warn_of_lost_segmenter(training, out)
+                if release is not None and ranks.leads:
+                    print_release(release)
                 start = None if resume else init
                 train_parser(training, out, device=own_device, resume=resume, init=start)
             if segmenter and ranks.leads:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Files",
     "finish",
+    "print_release",
     "segmenter_config",
     "split_settings",
     "train_parser",
@@ -67,6 +68,13 @@ def segmenter_config(settings: Sequence[str]) -> "SegmenterConfig":
         return SegmenterConfig().changed(SegmenterConfig.parsed(settings))
     except SegmentError as error:
         raise SegmentError(f"of the segmenter: {error}") from None
+
+
+def print_release(release: "Release") -> None:
+    """Say what the names and the README of a treebank tell, for the card."""
+    language = release.language or "not known (--set language=CODE)"
+    licence = release.licence or "not stated in README.md"
+    say(f"data   {release.name}: language {language}, licence {licence}")
 
 
 def train_parser(

@@ -12,7 +12,6 @@ __all__ = ["Release", "find_release"]
 _FILE = re.compile(
     r"(?:(?P<name>[a-z]{2,8}_[a-z0-9]+)-ud-)?(?P<part>train|dev)(?:-[a-z0-9]+)?\.conllu(?:\.gz)?"
 )
-_LANGUAGE = re.compile(r"[a-z]{2,8}(?=_)")
 _LICENCE = re.compile(r"^License:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
 _LISTED = re.compile(r"(?:CC-BY(?:-[A-Z]{2})*|CC0|A?GPL|LGPL|Apache|MIT|PDDL)(?:-[0-9.]+)?")
 
@@ -24,7 +23,7 @@ class Release:
     name: str
     """Such as it_partut; of plain file names, that of the folder."""
     language: str
-    """Code of the language; empty if the name does not start with one."""
+    """Code of the language, with which released names start; empty of plain names."""
     licence: str
     """As an SPDX identifier; empty if README.md states none."""
     train: list[str]
@@ -56,11 +55,9 @@ def find_release(folder: Path) -> Release:
             )
     if len(parts["dev"]) > 1:
         raise ParserError(f"{folder}: it has several dev parts; give --train and --dev instead")
-    name = names[0] or folder.resolve().name
-    language = _LANGUAGE.match(name)
     return Release(
-        name=name,
-        language=language[0] if language else "",
+        name=names[0] or folder.resolve().name,
+        language=names[0].partition("_")[0],
         licence=_licence(folder),
         train=parts["train"],
         dev=parts["dev"][0],
