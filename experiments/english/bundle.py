@@ -33,6 +33,7 @@ from experiments.files import write_json
 from treecrf.parser import folder as checkpoint
 from treecrf.parser import load
 from treecrf.parser.choices import Precision
+from treecrf.parser.packages.measures import gold_word_figures
 from treecrf.parser.training.calibration import Fit, calibration_errors, fit_temperatures
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.treebank import Sentence, read_conllu
@@ -126,6 +127,7 @@ def _make(
     parser = load(made, device=device)
     return Card(
         steps=steps,
+        gold_words=gold_word_figures(parser, data.dev),
         raw_text=raw_text_scores(parser, data.dev) if parser.has_segmenter else None,
         words=sum(map(len, data.dev)),
         sentences=len(data.dev),

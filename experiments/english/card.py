@@ -48,6 +48,7 @@ class Card:
     """Measurements made while the model was built."""
 
     steps: Sequence[Step]
+    gold_words: Mapping[str, float]  # with subtypes of relations, as `treecrf evaluate` counts
     raw_text: Mapping[str, float] | None
     words: int
     sentences: int
@@ -60,6 +61,7 @@ class Card:
         """The figures for JSON."""
         return {
             "steps": [asdict(step) for step in self.steps],
+            "gold_words": dict(self.gold_words),
             "raw_text": self.raw_text,
             "dev": {"sentences": self.sentences, "words": self.words},
             "temperatures": {name: asdict(fit) for name, fit in self.fits.items()},

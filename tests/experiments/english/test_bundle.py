@@ -113,6 +113,7 @@ def test_a_small_model_with_a_card(
     assert names[:2] == ["as trained", "vocabulary cut"]
     assert names[3:] == ["half precision", "bytes", "products of bytes on a CPU"]
     assert card["steps"][1]["scores"] == card["steps"][0]["scores"]
+    assert set(card["gold_words"]) == {"UAS", "LAS", "UPOS"}  # what this model predicts
     text = (folder / "README.md").read_text()
     assert "$ treecrf train --set x=1\n$ python -m experiments.english.bundle " in text
     assert "--stored bytes --precision int8 --treebank en_ewt-2.16 --device cpu\n```" in text
