@@ -49,12 +49,13 @@ $(DEMO)/model/model.safetensors: | $(PARSES)
 
 install: $(INSTALLED) ## make .venv with all extras and tools, in the tested versions
 
+# --no-compile: Python compiles what it imports; all of torch would take a quarter of the time.
 $(PARSES): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
 	    echo "treecrf needs Python 3.11 or later and '$(PYTHON)' is not; try: make install PYTHON=python3.12"; exit 2; }
 	@test -x $(BIN)/pip || { echo "making $(VENV) with $(PYTHON) ..."; $(PYTHON) -m venv $(VENV); }
 	@echo "installing treecrf into $(VENV) ..."
-	@$(PIP) -e .
+	@$(PIP) --no-compile -e .
 	@echo "compiling for this machine ..."
 	@test ! -e src/treecrf/models/en/config.toml || $(BIN)/treecrf parse --text "So that it is fast." > /dev/null
 	@touch $@
