@@ -1,6 +1,6 @@
 # treecrf on a CPU: the command, the English model and the service.
 #
-#   docker build -t treecrf .
+#   docker build --tag=treecrf .
 #   docker run --rm treecrf parse --text "I saw Sarah with a telescope." --format tree
 #   docker run --rm -p 8000:8000 treecrf serve --host 0.0.0.0
 FROM python:3.12-slim
