@@ -13,6 +13,7 @@ _COMMANDS = (
     "gold_tags",
     "raw_text",
     "speed",
+    "third_order",
 )
 
 

@@ -25,7 +25,7 @@ from treecrf.treebank.metrics.scores import Punctuation
 __all__ = ["Options", "start"]
 
 # What an experiment compares is not for the user to set.
-_VARIED = ("loss", "nonprojective", "decoder", "seed")
+_VARIED = ("loss", "nonprojective", "crf3o_siblings", "decoder", "seed")
 
 
 @dataclass(frozen=True, slots=True)

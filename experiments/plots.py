@@ -23,6 +23,8 @@ _COLOURS = {
     "Crf": "#0072B2",
     "Crf2o w/o MBR": "#CC79A7",
     "Crf2o": "#D55E00",
+    "Crf3o w/o siblings": "#999933",
+    "Crf3o": "#117733",
     "random sentences": "#7F7F7F",
     "random words": "#56B4E9",
     "uncertain sentences": "#E69F00",
