@@ -1,11 +1,14 @@
 """Biaffine and triaffine scores of pairs and triples of tokens."""
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
 from treecrf.nn.int8.affine import ByteForm
 from treecrf.nn.int8.linear import ByteProduct
+from treecrf.nn.onednn.linear import PackedProduct
 
 # Intermediate results are larger than the scores by the number of features, so they are computed in
 # pieces: rows that stay in the cache of a CPU, or that fit into a quarter of a gigabyte elsewhere.
@@ -23,6 +26,13 @@ def _joined(pieces: list[Tensor]) -> Tensor:
     return pieces[0] if len(pieces) == 1 else torch.cat(pieces)
 
 
+def _product(packed: PackedProduct | None, weight: Tensor) -> Callable[[Tensor], Tensor]:
+    """The product of rows with weights `[input, output]`, which may be packed."""
+    if packed is not None and not torch.is_grad_enabled():
+        return packed
+    return lambda rows: rows @ weight
+
+
 class BiaffineArcs(nn.Module):
     """s(i, j) = [m_j; 1]ᵀ W h_i: how well token i is the head of token j."""
 
@@ -30,15 +40,22 @@ class BiaffineArcs(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(size + 1, size))
         self.rounded: ByteProduct | None = None
+        self.packed: PackedProduct | None = None
 
     def use_bytes(self) -> None:
         """Multiply int8 from now on, on the CPU and without gradients."""
         self.rounded = ByteProduct(self.weight[:-1].T, self.weight[-1])
 
+    def use_packed(self) -> None:
+        """Multiply with packed weights from now on, on the CPU where no gradient is asked for."""
+        self.packed = PackedProduct(self.weight[:-1].T, self.weight[-1])
+
     def forward(self, dependents: Tensor, heads: Tensor) -> Tensor:
         """Scores `[batch, dependent, head]` from two `[batch, token, feature]`."""
         if self.rounded is not None:
             weighted = self.rounded(dependents)
+        elif self.packed is not None and not torch.is_grad_enabled():
+            weighted = self.packed(dependents)
         else:
             # The bias of a head is the same for all dependents: a row added, not a column of ones.
             matrix, bias = self.weight.split([self.weight.shape[1], 1])
@@ -53,23 +70,28 @@ class BiaffineRelations(nn.Module):
         super().__init__()
         self.weight = nn.Parameter(torch.zeros(relations, size + 1, size + 1))
         self.rounded: ByteForm | None = None
+        self.packed: PackedProduct | None = None
 
     def use_bytes(self) -> None:
         """Multiply int8 from now on, on the CPU and without gradients."""
         self.rounded = ByteForm(self.weight[..., :-1], self.weight[..., -1])
+
+    def use_packed(self) -> None:
+        """Multiply with packed weights from now on, on the CPU where no gradient is asked for."""
+        self.packed = PackedProduct(self.weight.flatten(0, 1))
 
     def forward(self, dependents: Tensor, heads: Tensor) -> Tensor:
         """Scores `[arc, relation]` of arcs whose ends are two `[arc, feature]`."""
         if self.rounded is not None:
             return self.rounded(heads.unsqueeze(1), with_one(dependents).unsqueeze(1)).flatten(1)
         relations, size, _ = self.weight.shape
-        by_head = self.weight.flatten(0, 1).t()
+        by_head = _product(self.packed, self.weight.flatten(0, 1).t())
         scores = []
         rows = max(1, _CELLS // (relations * size)) if dependents.is_cuda else _CACHED_ROWS
         for dependent, head in zip(
             with_one(dependents).split(rows), with_one(heads).split(rows), strict=True
         ):
-            weighted = (head @ by_head).view(-1, relations, size)
+            weighted = by_head(head).view(-1, relations, size)
             scores.append(torch.bmm(weighted, dependent.unsqueeze(2)).squeeze(2))
         return _joined(scores)
 
@@ -85,10 +107,15 @@ class TriaffineSiblings(nn.Module):
         # [head, sibling, dependent]
         self.weight = nn.Parameter(torch.zeros(size, size + 1, size + 1))
         self.rounded: ByteForm | None = None
+        self.packed: PackedProduct | None = None
 
     def use_bytes(self) -> None:
         """Multiply int8 from now on, on the CPU and without gradients."""
         self.rounded = ByteForm(self.weight.permute(2, 1, 0))
+
+    def use_packed(self) -> None:
+        """Multiply with packed weights from now on, on the CPU where no gradient is asked for."""
+        self.packed = PackedProduct(self.weight.flatten(1).t())
 
     def pairs(self, heads: Tensor, siblings: Tensor) -> Tensor:
         """`[batch, head, sibling, feature + 1]`: the dot product with `[m_j; 1]` is s(i, k, j)."""
@@ -98,11 +125,12 @@ class TriaffineSiblings(nn.Module):
         expanded = with_one(siblings).unsqueeze(1).expand(-1, tokens, -1, -1)
         expanded = expanded.reshape(-1, tokens, size + 1)
         rows = len(expanded) if heads.is_cuda else _CACHED_ROWS
+        by_head = _product(self.packed, self.weight.flatten(1))
         pairs = []
         for head, sibling in zip(
             heads.reshape(-1, size).split(rows), expanded.split(rows), strict=True
         ):
-            form = (head @ self.weight.flatten(1)).view(-1, size + 1, size + 1)
+            form = by_head(head).view(-1, size + 1, size + 1)
             pairs.append(torch.bmm(sibling, form))
         return _joined(pairs).view(batch, tokens, tokens, size + 1)
 

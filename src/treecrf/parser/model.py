@@ -9,6 +9,9 @@ from torch import Tensor
 
 from treecrf.nn.int8.convert import use_byte_products
 from treecrf.nn.int8.linear import has_byte_products
+from treecrf.nn.onednn.convert import use_packed_products
+from treecrf.nn.onednn.linear import has_packed_products
+from treecrf.ops.backend import obstacle
 from treecrf.parser.config import Config
 from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.decoding.states import word_states
@@ -71,8 +74,11 @@ class Model:
                 f"{where}damaged: the weights do not fit the settings and the vocabulary "
                 f"({misfit(error)})"
             ) from None
-        if config.precision == "int8" and self.device.type == "cpu" and has_byte_products():
-            use_byte_products(scorer)
+        if self.device.type == "cpu":
+            if config.precision == "int8" and has_byte_products():
+                use_byte_products(scorer)
+            elif has_packed_products() and obstacle("numba", self.device) is None:
+                use_packed_products(scorer)
         try:
             self.scorer = scorer.to(self.device).eval()
         except torch.OutOfMemoryError:

@@ -66,3 +66,43 @@ def run_sequence(given: Floats, weights: Floats, backwards: bool, outputs: Float
         for first in range(0, size, UNITS):
             step_units(given[at], weights, before, size, first, cells, after)
         outputs[at] = after
+
+
+@operation(types.void, array, array, types.intp, types.intp, array, array)
+def advance_units(
+    builder: Any,
+    given: Memory,
+    added: Memory,
+    size: ir.Value,
+    first: ir.Value,
+    cells: Memory,
+    states: Memory,
+) -> None:
+    """Advance UNITS units by a step; their gates `[gate * unit]` are the sum of two shares."""
+    emit = GateEmitter(builder)
+
+    def load(values: Memory, place: ir.Value) -> ir.Value:
+        return builder.load(values.at(builder, place), align=4, typ=VECTOR)
+
+    gates = []
+    for gate in range(GATES):
+        place = builder.add(builder.mul(size, size.type(gate)), first)
+        gates.append(emit.plus(load(given, place), load(added, place)))
+    cell, state = emit.new_states(gates, load(cells, first))
+    builder.store(cell, cells.at(builder, first), align=4)
+    builder.store(state, states.at(builder, first), align=4)
+
+
+@kernel
+def advance(gates: Floats, given: Floats, cells: Floats, outputs: Floats) -> None:
+    """Advance sequences by a step: `cells` and `outputs` are `[sequence, unit]`.
+
+    `given` is the input's share `[sequence, gate * unit]` of the gates, `gates` that of the states
+    before, which the last sequences may lack.
+    """
+    size = outputs.shape[1]
+    nothing = np.zeros(GATES * size, np.float32)
+    for sequence in range(len(outputs)):
+        added = gates[sequence] if sequence < len(gates) else nothing
+        for first in range(0, size, UNITS):
+            advance_units(given[sequence], added, size, first, cells[sequence], outputs[sequence])
