@@ -55,7 +55,12 @@ def test_pictures_are_found(site: Path) -> None:
         for source in re.findall(r'<img[^>]*\bsrc="([^"]+)"', page.read_text(encoding="utf-8")):
             assert (page.parent / source).is_file(), f"{page.name}: {source}"
             found.add(source)
-    assert {"images/tree.svg", "images/spans.svg", "images/serve.png"} <= found
+    assert {
+        "images/tree.svg",
+        "images/spans.svg",
+        "images/grand-spans.svg",
+        "images/serve.png",
+    } <= found
 
 
 @pytest.mark.parametrize("name", ["treecrf", "derivations"])
