@@ -159,6 +159,9 @@ docs-serve: $(INSTALLED) ## show the site at http://127.0.0.1:8000, built again 
 commands: $(INSTALLED) ## write docs/commands.md, the reference of the command line, from its help
 	@$(BIN)/python -m website.commands
 
+tour: $(INSTALLED) ## run examples/tour.ipynb and store its outputs
+	@$(BIN)/python -m website.tour
+
 screenshots: $(DEMO)/model/model.safetensors ## make the pictures of the pages in docs/ again (wants Chromium)
 	@$(BIN)/python -m tests.serve.screenshots $(DEMO)/model $(DEMO)/dev.conllu docs/images
 

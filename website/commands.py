@@ -39,7 +39,9 @@ def page() -> str:
     root: Any = typer.main.get_command(app)
     commands = dict(commands_of(root))
     links = {path: f"[`treecrf {path}`](#treecrf-{path.replace(' ', '-')})" for path in commands}
-    listed = _table({links[path]: parts_of(command)[0][0] for path, command in commands.items()})
+    listed = _table(
+        {links[path]: _marked(parts_of(command)[0][0]) for path, command in commands.items()}
+    )
     codes = "## Exit codes\n\n" + _table(EXIT_CODES)
     sections = [_section(path, command) for path, command in commands.items()]
     return "\n".join([_INTRODUCTION, listed, codes, _FILES, *sections])
@@ -73,7 +75,8 @@ def _section(path: str, command: Any) -> str:
     context = command.make_context(path, [], resilient_parsing=True)
     usage = " ".join(command.collect_usage_pieces(context))
     paragraphs, examples = parts_of(command)
-    blocks = [f"## treecrf {path}", *(fill(text, WIDTH) for text in paragraphs)]
+    texts = [fill(_marked(text), WIDTH, break_on_hyphens=False) for text in paragraphs]
+    blocks = [f"## treecrf {path}", *texts]
     blocks += [f"Usage: `treecrf {path} {usage}`"]
     records = [parameter.get_help_record(context) for parameter in command.get_params(context)]
     blocks += ["\n".join(_item(*record) for record in records if record and record[0] != "--help")]
@@ -86,7 +89,15 @@ def _section(path: str, command: Any) -> str:
 def _item(names: str, text: str) -> str:
     # Typer puts defaults in words into brackets of their own.
     text = re.sub(r"\[default: \((.*?)\)(?=[;\]])", r"[default: \1", text).replace("  [", " [")
-    return fill(f"- `{names}`: {text}", WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    item = f"- `{names}`: {_marked(text)}"
+    return fill(item, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+
+
+def _marked(text: str) -> str:
+    """The text with its options as code."""
+    parts = text.split("`")  # what is at odd places is code already
+    parts[::2] = [re.sub(r"(?<![\w-])(--[a-z][a-z0-9-]*)", r"`\1`", part) for part in parts[::2]]
+    return "`".join(parts)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import html
 import re
+import sys
 from pathlib import Path
 
 from latex2mathml.converter import convert
@@ -9,6 +10,10 @@ from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))  # mkdocs runs this file without its package
+
+from website.tour import tour_page  # noqa: E402
+
 PAGES = ROOT / "website" / "pages"
 # Files of the repository that are pages, or parts of them, under a name of their own.
 ELSEWHERE = {
@@ -17,6 +22,7 @@ ELSEWHERE = {
     "CONTRIBUTING.md": "CONTRIBUTING.md",
     "LICENSE": "LICENSE",
     "english-card.md": "src/treecrf/models/en/README.md",
+    "tour.md": "examples/tour.ipynb",
     "icon.svg": "src/treecrf/serve/static/icon.svg",
 }
 
@@ -31,7 +37,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     }
     sources |= {name: ROOT / source for name, source in ELSEWHERE.items()}
     for name, source in sorted(sources.items()):
-        if source.suffix == ".md":
+        if source.suffix == ".ipynb":
+            files.append(File.generated(config, name, content=tour_page()))
+        elif source.suffix == ".md":
             page = as_page(name, source.read_text(encoding="utf-8"))
             files.append(File.generated(config, name, content=page))
         else:
@@ -42,6 +50,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def as_page(name: str, text: str) -> str:
     """The text with links from where the page is; of the README, all but its list of pages."""
     text = re.sub(r'(\]\(|src=")docs/', r"\1", text)
+    text = text.replace("](examples/tour.ipynb)", "](tour.md)")
     if name == "start.md":
         text = text.replace("# treecrf\n", "# Quick start\n", 1).partition("\n## More\n")[0]
     return text
