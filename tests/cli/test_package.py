@@ -14,8 +14,9 @@ def test_a_package_says_what_it_cost(full_model: Path, treebank: Path, tmp_path:
     options = ("--weights", "int8", "--dev", treebank / "dev.conllu", "--device", "cpu")
     said = treecrf("package", full_model, *named, *options).stdout
     assert "weights int8: " in said
-    assert re.search(r"on given words +UAS +LAS .*\n.*\n +before  .*\n +after  ", said)
-    assert re.search(r"from raw text +Tokens .*\n.*\n +before  .*\n +after  ", said)
+    assert "dev F1 from   words before   words after   text before   text after" in said
+    assert re.search(r"^  LAS( +\d+\.\d\d){4} *$", said, re.MULTILINE)
+    assert re.search(r"^  Tokens( +\d+\.\d\d){2} *$", said, re.MULTILINE)
     assert "the card states no licence, no training data: --licence, --data" in said
     assert f"{tmp_path / 'treecrf_model_xx-1.0.0-py3-none-any.whl'}: " in said
 
@@ -47,7 +48,9 @@ def test_a_model_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 
 def test_models_are_listed() -> None:
-    assert "CC-BY-SA-4.0" in treecrf("models").stdout
+    lines = treecrf("models").stdout.splitlines()
+    assert re.fullmatch(r"en  treecrf \S+, \d+\.\d MB, CC-BY-SA-4.0", lines[0])
+    assert re.fullmatch(r" +dev LAS \d+\.\d\d on given words, \d+\.\d\d from raw text", lines[-1])
     (english,) = json.loads(treecrf("models", "--json").stdout)
     assert (english["name"], english["language"]) == ("en", "en")
     assert english["figures"]["raw_text"]["LAS"] > 85

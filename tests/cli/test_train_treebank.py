@@ -72,7 +72,7 @@ def test_a_treebank_without_a_licence(released: Path, out: Path, tmp_path: Path)
     named = ("--name", "treecrf-model-xx", "--version", "1.0.0", "--out", tmp_path / "dist")
     said = treecrf("package", out, *named).stdout
     assert "note: the card states no licence: --licence\n" in said
-    assert " LAS " in said  # those of the card of the training
+    assert "  LAS  " in said  # those of the card of the training
     assert "states no" not in treecrf("package", out, *named, "--licence", "MIT").stdout
 
 

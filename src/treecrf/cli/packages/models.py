@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from treecrf.cli.console import print_json, print_table, say
+from treecrf.cli.console import print_json, say
 from treecrf.cli.options import Json
 
 if TYPE_CHECKING:
@@ -31,22 +31,29 @@ def models(json: Json = False) -> None:
     if not found:
         say("there are none: install one, or train one with `treecrf train`")
         return
-    columns = ("name", "language", "columns", "LAS", "raw LAS", "size", "licence", "package")
-    print_table(columns, [_row(model) for model in found])
     for model in found:
+        first, *others = _lines(model)
+        say(first)
+        for line in others:
+            say(f"    {line}")
         if model.problem:
             say(f"warning: {model.name} is damaged: {model.problem}", err=True)
 
 
-def _row(model: "ListedModel") -> list[str]:
+def _lines(model: "ListedModel") -> list[str]:
+    """What there is to say of a model, in lines that fit a terminal of 80 columns."""
     card = model.card
-    figures = (card.gold_words.get("LAS"), card.raw_text.get("LAS"))
+    columns = " ".join(name.upper() for name in model.columns) or "none"
+    words, text = (figures.get("LAS") for figures in (card.gold_words, card.raw_text))
+    scores = [
+        *([] if words is None else [f"{words:.2f} on given words"]),
+        *([] if text is None else [f"{text:.2f} from raw text"]),
+    ]
+    size, licence = f"{model.size / 1e6:,.1f} MB", card.licence or "no licence stated"
+    data = card.treebank or "data that it does not state"
     return [
-        model.name,
-        model.language or "-",
-        " ".join(name.upper() for name in model.columns) or "-",
-        *("-" if figure is None else f"{figure:.2f}" for figure in figures),
-        f"{model.size / 1e6:,.1f} MB",
-        card.licence or "-",
-        f"{model.package} {model.version}",
+        f"{model.name}  {model.package} {model.version}, {size}, {licence}",
+        f"language {model.language or 'not stated'}, trained on {data}",
+        f"columns {columns}; {'takes' if model.raw_text else 'no'} raw text",
+        f"dev LAS {', '.join(scores) or 'not measured'}",
     ]

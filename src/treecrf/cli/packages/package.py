@@ -11,7 +11,7 @@ from treecrf.cli.options import Device
 
 if TYPE_CHECKING:
     from treecrf.parser.packages.build import Package
-    from treecrf.parser.packages.card import Figures
+    from treecrf.parser.packages.card import Card
 
 __all__ = ["package"]
 
@@ -105,9 +105,7 @@ def _print(made: "Package") -> None:
     card = made.card
     before, after = (f"{size / 1e6:,.1f} MB" for size in made.sizes)
     say(f"weights {card.stored}: {before} -> {after}")
-    was = None if made.before is None else (made.before.gold_words, made.before.raw_text)
-    _print_figures("on given words", was and was[0], card.gold_words)
-    _print_figures("from raw text", was and was[1], card.raw_text)
+    _print_figures(made.before, card)
     rounded = "" if card.stored == "float32" else " of the rounded weights"
     wanted = {
         "--dev": not card.gold_words and f"figures{rounded}",
@@ -120,12 +118,20 @@ def _print(made: "Package") -> None:
     say(f'install it with pip; then --model {made.name} and treecrf.load("{made.name}") find it')
 
 
-def _print_figures(what: str, before: "Figures | None", after: "Figures") -> None:
+def _print_figures(before: "Card | None", card: "Card") -> None:
     """Print dev scores, if there are some; with those before rounding where they were measured."""
-    if not after:
+    if not card.gold_words:
         return
-    measured = (
-        [("on the card", after)] if before is None else [("before", before), ("after", after)]
-    )
-    rows = [[name, *(f"{one:.2f}" for one in figures.values())] for name, figures in measured]
-    print_table((what, *after), rows)
+    cards = {"": card} if before is None else {" before": before, " after": card}
+    columns = [
+        (f"{what}{when}", figures)
+        for what, kind in (("words", "gold_words"), ("text", "raw_text"))
+        for when, figures in ((when, getattr(one, kind)) for when, one in cards.items())
+        if figures
+    ]
+    names = dict.fromkeys(name for _, figures in columns for name in figures)
+    rows = [
+        [name, *(f"{figures[name]:.2f}" if name in figures else "" for _, figures in columns)]
+        for name in names
+    ]
+    print_table(("dev F1 from", *(title for title, _ in columns)), rows)
