@@ -18,7 +18,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.cli.running import COMMAND, ENVIRONMENT
 
 __all__ = [
+    "NARROW",
     "SENTENCE",
+    "WIDE",
     "Service",
     "browser_here",
     "expect_heads",
@@ -36,6 +38,9 @@ __all__ = [
 
 PATIENCE = 180_000  # milliseconds: on a busy machine everything takes long
 expect.set_options(timeout=PATIENCE)
+
+WIDE: Any = {"width": 1280, "height": 800}
+NARROW: Any = {"width": 375, "height": 720}
 
 SENTENCE = "I saw Sarah with a telescope in the old garden ."
 

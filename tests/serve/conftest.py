@@ -8,7 +8,7 @@ from playwright.sync_api import Browser, Page
 from starlette.testclient import TestClient
 
 from tests.serve.annotating import LINES, Place, command
-from tests.serve.browsing import Service, browser_here, open_page, start
+from tests.serve.browsing import NARROW, WIDE, Service, browser_here, open_page, start
 from treecrf.parser import Parser
 from treecrf.serve.app import create_app
 
@@ -34,6 +34,18 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def page(browser: Browser, service: Service) -> Iterator[Page]:
     with open_page(browser) as page:
+        page.goto(service.address)
+        yield page
+
+
+@pytest.fixture(
+    params=[(WIDE, "light"), (WIDE, "dark"), (NARROW, "light"), (NARROW, "dark")],
+    ids=["wide-light", "wide-dark", "narrow-light", "narrow-dark"],
+)
+def window(request: pytest.FixtureRequest, browser: Browser, service: Service) -> Iterator[Page]:
+    """The page in a window of one of two widths, light or dark."""
+    size, scheme = request.param
+    with open_page(browser, viewport=size, color_scheme=scheme) as page:
         page.goto(service.address)
         yield page
 

@@ -7,14 +7,13 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.serve.browsing import Service, expect_heads, open_page, parse, word
+from tests.serve.browsing import NARROW, WIDE, Service, expect_heads, open_page, parse, word
 
 pytestmark = [pytest.mark.browser, pytest.mark.service]
 
 SHORT = "Anna saw the old garden ."
 MEDIUM = "the old dog saw the cat and the small bird in the garden behind the big house ."
 LONG = " ".join(["the old dog saw the cat in the garden and"] * 4)
-WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 375, "height": 720}
 
 # Of each word: its box, and the rows or columns that the ends of its arc are in.
 GEOMETRY = """() => {
@@ -34,14 +33,6 @@ GEOMETRY = """() => {
   }));
   return { words, lines, texts };
 }"""
-
-
-@pytest.fixture(params=[(WIDE, "light"), (WIDE, "dark"), (NARROW, "light"), (NARROW, "dark")])
-def window(request: pytest.FixtureRequest, browser: Browser, service: Service) -> Iterator[Page]:
-    size, scheme = request.param
-    with open_page(browser, viewport=size, color_scheme=scheme) as page:
-        page.goto(service.address)
-        yield page
 
 
 @pytest.fixture
@@ -88,13 +79,13 @@ def check_arcs(found: Any, heads: list[int], *, along: str) -> None:
 
 
 def test_a_tree_follows_the_window(page: Page) -> None:
-    page.set_viewport_size({"width": 1280, "height": 800})
+    page.set_viewport_size(WIDE)
     parse(page, MEDIUM)
     expect(page.locator(".treecrf-tree:not(.down)")).to_be_visible()
-    page.set_viewport_size({"width": 375, "height": 720})
+    page.set_viewport_size(NARROW)
     expect(page.locator(".treecrf-tree.down")).to_be_visible()
     expect(page.get_by_role("listbox")).to_have_attribute("aria-orientation", "vertical")
-    page.set_viewport_size({"width": 1280, "height": 800})
+    page.set_viewport_size(WIDE)
     expect(page.locator(".treecrf-tree:not(.down)")).to_be_visible()
 
 
@@ -117,7 +108,7 @@ def test_whoever_wants_the_other_layout_gets_it(page: Page) -> None:
 
 
 def test_from_top_to_bottom_with_the_keyboard(page: Page, service: Service) -> None:
-    page.set_viewport_size({"width": 375, "height": 720})
+    page.set_viewport_size(NARROW)
     parse(page, LONG)
     while not page.evaluate("document.activeElement.matches('.word')"):
         page.keyboard.press("Tab")

@@ -47,7 +47,12 @@ def parsing_routes(registry: Registry, limits: Limits) -> APIRouter:
         """The models that are served, with the relations that they give."""
         engines = {name: batcher.engine for name, batcher in registry.batchers.items()}
         listed = [
-            Model(name=name, labels=engine.relations, segmenter=engine.parser.has_segmenter)
+            Model(
+                name=name,
+                labels=engine.relations,
+                segmenter=engine.parser.has_segmenter,
+                language=engine.parser.language,
+            )
             for name, engine in engines.items()
         ]
         return Models(models=listed, default=registry.default)

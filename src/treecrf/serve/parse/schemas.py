@@ -223,6 +223,7 @@ class Model(BaseModel):
     name: str
     labels: list[str]
     segmenter: bool = Field(description="Whether it cuts raw text.")
+    language: str = Field(description="Of its texts, such as `en`; empty where it is not known.")
 
 
 class Models(BaseModel):

@@ -1,6 +1,8 @@
-// Under the tree: the heads and relations that a word might have, each a button that fixes it.
+// Beside the tree: the heads and relations that a word might have, each a button that fixes it, and what it is.
 
+import { analysisOf } from "./analysis.js";
 import { button, element, replaceChildren } from "./dom.js";
+import { explain, explained } from "./glossary.js";
 import { certainty, percent } from "./scale.js";
 
 const HINT = "Point at a word, or go to it with the arrow keys, to see its other possible heads and relations.";
@@ -60,8 +62,10 @@ export class Details {
               press: () => this.actions.free(id),
             })
           : null,
+        explain(token.deprel) ? element("p", { class: "gloss" }, explained(token.deprel)) : null,
       ),
       this.actions.besides(token),
+      analysisOf(token),
     );
     const buttons = this.node.querySelectorAll("button");
     if (focused >= 0) buttons[Math.min(focused, buttons.length - 1)].focus({ preventScroll: true });
@@ -94,7 +98,7 @@ export class Details {
           type: "button",
           class: `chip plain relation${isIts ? " is-head" : ""}`,
           "aria-label": isIts ? `${says}, its relation now` : says,
-          title: says,
+          title: [says, explain(deprel)].filter(Boolean).join("\n"),
           click: () => this.actions.label(token.id, deprel),
         },
         element("span", { class: "chip-form" }, deprel),

@@ -21,7 +21,7 @@ const ROOT = 62; // for the symbol that words are hung on to make them the root
 const LEVEL = 28; // from one level of arcs to the next: a label has room between them
 const FOOT = 12; // from the words up to where level 0 would be
 const RADIUS = 14;
-const BRACKET = 26; // below the words, for multiword tokens
+const BRACKET = 36; // below the words, for multiword tokens
 const LEFTWARD = /^[^\p{L}]*[\p{Script=Arabic}\p{Script=Hebrew}\p{Script=Syriac}\p{Script=Thaana}]/u;
 
 /**
@@ -110,8 +110,8 @@ function drawBracket(start, end, { foot, form }) {
     "g",
     { class: "multiword" },
     shape("title", {}, `${form}: one token of several words`),
-    shape("path", { class: "bracket", d: `M ${start} ${foot} v 6 H ${end} v -6` }),
-    text("written", (start + end) / 2, foot + 21, form),
+    shape("path", { class: "bracket", d: `M ${start} ${foot + 10} v 6 H ${end} v -6` }),
+    text("written", (start + end) / 2, foot + 31, form),
   );
 }
 

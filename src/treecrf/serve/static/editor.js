@@ -10,6 +10,7 @@ import { TreeTable } from "./table.js";
 import { Toolbar } from "./toolbar.js";
 import { TreeView } from "./tree.js";
 import { percent } from "./scale.js";
+import { WordField } from "./wordfield.js";
 
 const BEST = 5;
 const COVERED = 80; // pixels at the foot of the window where the buttons of a page may be
@@ -28,11 +29,11 @@ export class Editor {
    * `best(decisions, k)`, where given, for its best trees; `restored(decisions)`, where given, is told of
    * undo and redo. `asked` is what `draw` marks. `besides(token)`, where given, makes what is listed after
    * the relations of a word, and `drawn(decisions)` is called when they are shown. With `confirming`, an arc
-   * that is fixed as it is has its label fixed too. As long as `isLeft` is true, nothing can be decided any
+   * that is fixed as it is has its label fixed too. `cut(words)`, where given, parses other words of the text. As long as `isLeft` is true, nothing can be decided any
    * more.
    */
   constructor({ answer, decisions, labels, name, file, decode, best, restored, ...more }) {
-    const { asked = {}, confirming = false, besides, drawn } = more;
+    const { asked = {}, confirming = false, besides, drawn, cut } = more;
     Object.assign(this, { labels, name, decode, best, restored, confirming, asked, drawn });
     this.isLeft = false;
     this.conllu = answer.conllu;
@@ -66,12 +67,14 @@ export class Editor {
     this.tree = new TreeView(actions);
     this.details = new Details(actions);
     this.table = new TreeTable(actions);
+    this.words = cut ? new WordField({ cut, name }) : null;
     this.toolbar = new Toolbar({
       undo: () => this.undo(),
       redo: () => this.redo(),
       freeAll: () => this.#mayDecide() && this.freeAll(),
       step: best ? (by) => this.step(by) : null,
       turn: () => this.tree.turn(),
+      edit: cut ? () => this.editWords() : null,
       download: {
         "CoNLL-U": () => save(`${file}.conllu`, "text/plain", this.toConllu()),
         JSON: () => save(`${file}.json`, "application/json", `${JSON.stringify(this.toJson(), null, 2)}\n`),
@@ -88,6 +91,7 @@ export class Editor {
       { class: "sentence", "aria-label": name },
       element("header", {}, element("h2", {}, answer.text), this.facts),
       this.toolbar.node,
+      ...(this.words ? [this.words.node] : []),
       this.work,
       this.status,
       this.problem,
@@ -246,6 +250,11 @@ export class Editor {
     this.change({ ...this.latest, heads: {}, labels: {} }, "All words are free again.");
   }
 
+  /** Let a person split and join words. */
+  editWords() {
+    this.words?.open(this.tokens.map((token) => token.form));
+  }
+
   /** Step through the best trees; 0 is the tree of the surest heads. */
   async step(by) {
     if (!this.best || this.isLeft || (by < 0 && this.#ranked === null)) return;
@@ -385,6 +394,7 @@ export class Editor {
     else if (key === "u") this.undo();
     else if (key === "t") this.table.toggle();
     else if (key === "v") this.tree.turn();
+    else if (key === "w" && this.words) this.editWords();
     else return;
     event.preventDefault();
     event.stopPropagation();

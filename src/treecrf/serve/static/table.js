@@ -1,9 +1,23 @@
 // The same tree as a table: for screen readers, small screens, and whoever likes tables better.
 
+import { featuresOf } from "./analysis.js";
 import { element, replaceChildren } from "./dom.js";
+import { explain } from "./glossary.js";
 import { percent } from "./scale.js";
 
-const COLUMNS = ["#", "Word", "Tag", "Head", "Probability", "Relation", "Probability", "Fixed"];
+/** Columns by name, with the cell of a word; some are there only where a word has something in them. */
+const COLUMNS = [
+  { name: "#", isNumber: true, cell: (token) => String(token.id) },
+  { name: "Word", cell: (token) => token.form },
+  { name: "Lemma", has: (token) => token.lemma !== null, cell: (token) => token.lemma ?? "" },
+  { name: "Tag", cell: (token) => explainedCell(token.upos ?? "") },
+  { name: "Features", has: (token) => token.feats !== null, cell: (token) => featureCell(token) },
+  { name: "Head", cell: (token, table) => table.heads(token) },
+  { name: "Probability", isNumber: true, cell: (token) => percent(token.prob) },
+  { name: "Relation", cell: (token, table) => table.relation(token) },
+  { name: "Probability", isNumber: true, cell: (token) => percent(token.deprel_prob) },
+  { name: "Fixed", cell: (token, table) => table.fixed(token) },
+];
 
 export class TreeTable {
   #tokens = [];
@@ -12,9 +26,9 @@ export class TreeTable {
   constructor({ pick, confirm, free, relabel, name }) {
     this.actions = { pick, confirm, free, relabel };
     this.body = element("tbody");
-    const head = element("tr", {}, ...COLUMNS.map((name) => element("th", { scope: "col" }, name)));
+    this.head = element("tr");
     const caption = element("caption", { class: "unseen" }, `${name} as a table`);
-    const table = element("table", {}, caption, element("thead", {}, head), this.body);
+    const table = element("table", {}, caption, element("thead", {}, this.head), this.body);
     this.node = element(
       "details",
       { class: "as-table", toggle: () => this.#fill() },
@@ -47,13 +61,25 @@ export class TreeTable {
     const tried = focused && activeElement.matches("select") ? activeElement.value : null;
     const isTrying = tried !== null && tried !== activeElement.dataset.taken;
     this.#isFilling = true; // a cell that goes is not left by anybody
-    replaceChildren(this.body, ...this.#tokens.map((token) => this.#row(token)));
+    const columns = COLUMNS.filter(({ has }) => !has || this.#tokens.some(has));
+    const classOf = ({ isNumber }) => (isNumber ? "number" : null);
+    const titles = columns.map((each) => element("th", { scope: "col", class: classOf(each) }, each.name));
+    const rows = this.#tokens.map((token) => {
+      const cells = columns.map((each) => {
+        if (each.name === "Word") return element("th", { scope: "row" }, each.cell(token));
+        return element("td", { class: classOf(each) }, each.cell(token, this));
+      });
+      return element("tr", {}, ...cells);
+    });
+    replaceChildren(this.head, ...titles);
+    replaceChildren(this.body, ...rows);
     this.#isFilling = false;
     this.focus(focused);
     if (isTrying) document.activeElement.value = tried; // who steps through heads goes on from there
   }
 
-  #row(token) {
+  /** The cell that says whether the head of a word is fixed. */
+  fixed(token) {
     const fixed = element("input", {
       type: "checkbox",
       "aria-label": `Fix the head of ${token.form}`,
@@ -64,32 +90,27 @@ export class TreeTable {
       },
     });
     fixed.checked = token.fixed;
-    const relation = element(
+    return fixed;
+  }
+
+  /** The cell with the relation of a word. */
+  relation(token) {
+    return element(
       "button",
       {
         type: "button",
         class: "cell",
         "aria-label": `Relation of ${token.form}: ${token.deprel}. Change`,
         "data-cell": `relation-${token.id}`,
+        title: explain(token.deprel),
         click: () => this.actions.relabel(token.id),
       },
       token.deprel,
     );
-    return element(
-      "tr",
-      {},
-      element("td", { class: "number" }, String(token.id)),
-      element("th", { scope: "row" }, token.form),
-      element("td", {}, token.upos ?? ""),
-      element("td", {}, this.#heads(token)),
-      element("td", { class: "number" }, percent(token.prob)),
-      element("td", {}, relation),
-      element("td", { class: "number" }, percent(token.deprel_prob)),
-      element("td", {}, fixed),
-    );
   }
 
-  #heads(token) {
+  /** The cell with the head of a word. */
+  heads(token) {
     const chances = new Map(token.heads.map((other) => [other.head, other.prob]));
     const option = (id, form) => {
       const chance = chances.has(id) ? ` (${percent(chances.get(id))})` : "";
@@ -138,4 +159,13 @@ export class TreeTable {
       if (!this.#isFilling && !isTaken()) take();
     });
   }
+}
+
+function explainedCell(name) {
+  const says = explain(name);
+  return says === null ? name : element("abbr", { title: says }, name);
+}
+
+function featureCell({ feats }) {
+  return element("span", { class: "features" }, ...featuresOf(feats).flatMap((each) => [explainedCell(each), " "]));
 }

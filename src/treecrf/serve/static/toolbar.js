@@ -11,8 +11,8 @@ export class Toolbar {
   #worse;
   #turn;
 
-  /** `actions` are undo, redo, freeAll, step (null where there are no best trees), turn and download. */
-  constructor({ undo, redo, freeAll, step, turn, download }) {
+  /** `actions` are undo, redo, freeAll, step (null where there are no best trees), turn, edit (null where words stay) and download. */
+  constructor({ undo, redo, freeAll, step, turn, edit, download }) {
     this.#undo = button("↶", { title: "Undo", keys: "Ctrl+Z", press: undo });
     this.#redo = button("↷", { title: "Redo", keys: "Ctrl+Y", press: redo });
     this.#free = button("Free all", { press: freeAll });
@@ -22,6 +22,7 @@ export class Toolbar {
     const groups = [[this.#undo, this.#redo, this.#free]];
     if (step) groups.push([named("Tree"), this.#better, this.#rank, this.#worse]);
     groups.push([this.#turn]);
+    if (edit) groups.at(-1).push(button("Words …", { title: "Split or join words", keys: "W", press: edit }));
     const files = Object.entries(download).map(([text, press]) =>
       button(text, { title: `Download ${text}`, press }),
     );
