@@ -6,36 +6,35 @@ import { element } from "./dom.js";
 import { pngFile, save, svgFile, withTree } from "./downloads.js";
 import { chooseLabel } from "./labels.js";
 import { drawerOf } from "./press.js";
+import { BestTrees } from "./ranks.js";
 import { TreeTable } from "./table.js";
 import { Toolbar } from "./toolbar.js";
 import { TreeView } from "./tree.js";
 import { percent } from "./scale.js";
 import { WordField } from "./wordfield.js";
 
-const BEST = 5;
 const COVERED = 80; // pixels at the foot of the window where the buttons of a page may be
 
 export class Editor {
   #made; // what was decided
   #drawn = null; // of that, what is shown
-  #ranked = null; // the best trees under what is fixed now, once somebody asked
-  #rank = 0; // which of them is shown; 0 is the tree of the surest heads
-  #ranking = 0; // how often the best trees were asked for
+  #ranks; // the best trees, and which of them is shown
   #redraw; // draws when nothing is pressed
 
   /**
    * `answer` is a sentence as the service gives it and `decisions` what is fixed in it: `heads` and
    * `labels` by word, and what else a page decides with `change`. `decode(decisions)` asks for it again;
-   * `best(decisions, k)`, where given, for its best trees; `restored(decisions)`, where given, is told of
-   * undo and redo. `asked` is what `draw` marks. `besides(token)`, where given, makes what is listed after
-   * the relations of a word, and `drawn(decisions)` is called when they are shown. With `confirming`, an arc
-   * that is fixed as it is has its label fixed too. `cut(words)`, where given, parses other words of the text. As long as `isLeft` is true, nothing can be decided any
-   * more.
+   * `best(decisions, k)` for its best trees; `restored(decisions)`, where given, is told of undo and redo.
+   * `asked` is what `draw` marks. `besides(token)`, where given, makes what is listed after the relations of
+   * a word, and `drawn(decisions)` is called when they are shown. With `confirming`, an arc that is fixed as
+   * it is has its label fixed too. `cut(words)`, where given, parses other words of the text. As long as
+   * `isLeft` is true, nothing can be decided any more.
    */
   constructor({ answer, decisions, labels, name, file, decode, best, restored, ...more }) {
     const { asked = {}, confirming = false, besides, drawn, cut } = more;
-    Object.assign(this, { labels, name, decode, best, restored, confirming, asked, drawn });
+    Object.assign(this, { labels, name, decode, restored, confirming, asked, drawn });
     this.isLeft = false;
+    this.#ranks = new BestTrees(best);
     this.conllu = answer.conllu;
     this.#made = new Decisions(
       { decisions: decisions ?? { heads: {}, labels: {} }, answer },
@@ -72,7 +71,7 @@ export class Editor {
       undo: () => this.undo(),
       redo: () => this.redo(),
       freeAll: () => this.#mayDecide() && this.freeAll(),
-      step: best ? (by) => this.step(by) : null,
+      step: (by) => this.step(by),
       turn: () => this.tree.turn(),
       edit: cut ? () => this.editWords() : null,
       download: {
@@ -134,27 +133,6 @@ export class Editor {
   /** The words of the tree that is shown. */
   get tokens() {
     return this.#drawn.tokens;
-  }
-
-  /** The words of the tree that is to be shown: that of the present, or one of its best. */
-  #words() {
-    const tokens = this.answer.tokens;
-    if (this.#rank === 0) return tokens;
-    const { best, marginals } = this.#ranked;
-    const { heads, deprels, deprel_probs: probs } = best[this.#rank - 1];
-    return tokens.map((token, index) => ({
-      ...token,
-      head: heads[index],
-      deprel: deprels[index],
-      prob: marginals[token.id][heads[index]],
-      deprel_prob: probs[index],
-      deprels: heads[index] === token.head ? token.deprels : [], // they are given the head
-    }));
-  }
-
-  /** Of the tree that is shown. */
-  get #logProb() {
-    return this.#rank ? this.#ranked.best[this.#rank - 1].log_prob : this.answer.log_prob;
   }
 
   /** Fix the head of a word: the rest is decoded again around it. */
@@ -257,39 +235,23 @@ export class Editor {
 
   /** Step through the best trees; 0 is the tree of the surest heads. */
   async step(by) {
-    if (!this.best || this.isLeft || (by < 0 && this.#ranked === null)) return;
+    if (this.isLeft || (by < 0 && this.#ranks.count === null)) return;
     await this.settled; // the trees are those under what was decided last
-    if (this.#ranked === null) {
-      const ranking = (this.#ranking += 1);
-      const decisions = this.decisions;
-      const isStale = () => ranking !== this.#ranking || decisions !== this.decisions;
-      try {
-        const ranked = await this.best(decisions, BEST);
-        if (isStale()) return;
-        this.#ranked = ranked;
-      } catch (error) {
-        if (!isStale()) this.fail(error);
-        return;
-      }
+    try {
+      if (!(await this.#ranks.step(by, () => this.decisions))) return;
+    } catch (error) {
+      this.fail(error);
+      return;
     }
-    const rank = Math.min(Math.max(this.#rank + by, 0), this.#ranked.best.length);
-    if (rank === this.#rank) return;
-    this.#rank = rank;
-    this.#draw(changedWords(this.tokens, this.#words()));
-    this.status.textContent = rank ? this.#rankText() : "The tree of the surest heads.";
-  }
-
-  #rankText() {
-    const logProb = this.#logProb;
-    const chance = logProb === null ? "" : `, ${percent(Math.exp(logProb))} probable`;
-    return `Tree ${this.#rank} of the ${this.#ranked.best.length} best${chance}.`;
+    this.#draw(changedWords(this.tokens, this.#ranks.words(this.answer)));
+    this.status.textContent = this.#ranks.says(this.answer);
   }
 
   /** Show what was decided last; `says` is what is announced. */
   #showPresent({ says, dependent, looked, started }) {
     this.problem.hidden = true;
-    this.#forgetRanks();
-    const changed = changedWords(this.tokens, this.#words());
+    this.#ranks.forget();
+    const changed = changedWords(this.tokens, this.#ranks.words(this.answer));
     // Who looks at another word by now goes on doing so.
     const isStill = dependent && this.tree.chosen === null && this.details.id === looked;
     this.#draw(changed, isStill ? dependent : this.details.id);
@@ -305,17 +267,11 @@ export class Editor {
     this.status.append(element("span", { class: "time" }, `${milliseconds} ms`));
   }
 
-  /** The best trees are those under what is decided. */
-  #forgetRanks() {
-    this.#ranked = null;
-    this.#rank = 0;
-  }
-
   /** Say what went wrong; the tree is that of what was taken last. */
   fail(error) {
     this.problem.textContent = error.message;
     this.problem.hidden = false;
-    if (this.#drawn.decisions !== this.decisions) this.#forgetRanks();
+    if (this.#drawn.decisions !== this.decisions) this.#ranks.forget();
     this.#draw(); // what could not be done is not shown, not in the table either
   }
 
@@ -339,20 +295,20 @@ export class Editor {
 
   /** Draw the tree that is to be shown, and the heads of one of its words. */
   #draw(changed = [], looked = this.details.id) {
-    this.#drawn = { tokens: this.#words(), decisions: this.decisions };
+    this.#drawn = { tokens: this.#ranks.words(this.answer), decisions: this.decisions };
     this.#redraw(() => this.#drawNow(changed, looked));
   }
 
   #drawNow(changed, looked) {
     const { tokens, decisions } = this.#drawn;
     if (this.latest === decisions) this.node.removeAttribute("aria-busy");
-    this.details.isSurest = this.#rank === 0;
+    this.details.isSurest = this.#ranks.rank === 0;
     this.tree.show(tokens, { ...this.asked, multiwords: this.answer.multiwords, changed });
     this.table.show(tokens);
     const { chosen } = this.tree;
     if ((chosen ?? looked) !== null) this.details.show(tokens, chosen ?? looked, chosen !== null);
     const { entropy } = this.answer;
-    const logProb = this.#logProb;
+    const logProb = this.#ranks.logProb(this.answer);
     const facts = [];
     if (Number.isFinite(logProb)) facts.push(`tree ${percent(Math.exp(logProb))} probable`);
     if (Number.isFinite(entropy)) facts.push(`entropy ${entropy.toFixed(2)} nats`);
@@ -363,8 +319,8 @@ export class Editor {
       canUndo: this.#made.canUndo,
       canRedo: this.#made.canRedo,
       constraints,
-      rank: this.#rank,
-      trees: this.#ranked?.best.length ?? null,
+      rank: this.#ranks.rank,
+      trees: this.#ranks.count,
     });
     this.drawn?.(decisions);
   }
@@ -379,7 +335,7 @@ export class Editor {
   }
 
   toJson() {
-    return { ...this.answer, log_prob: this.#logProb, tokens: this.tokens, conllu: this.toConllu() };
+    return { ...this.answer, log_prob: this.#ranks.logProb(this.answer), tokens: this.tokens, conllu: this.toConllu() };
   }
 
   #press(event) {
@@ -394,7 +350,7 @@ export class Editor {
     else if (key === "u") this.undo();
     else if (key === "t") this.table.toggle();
     else if (key === "v") this.tree.turn();
-    else if (key === "w" && this.words) this.editWords();
+    else if (key === "w") this.editWords();
     else return;
     event.preventDefault();
     event.stopPropagation();

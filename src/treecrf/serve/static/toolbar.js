@@ -11,7 +11,7 @@ export class Toolbar {
   #worse;
   #turn;
 
-  /** `actions` are undo, redo, freeAll, step (null where there are no best trees), turn, edit (null where words stay) and download. */
+  /** `actions` are undo, redo, freeAll, step, turn, edit (null where words stay) and download. */
   constructor({ undo, redo, freeAll, step, turn, edit, download }) {
     this.#undo = button("↶", { title: "Undo", keys: "Ctrl+Z", press: undo });
     this.#redo = button("↷", { title: "Redo", keys: "Ctrl+Y", press: redo });
@@ -19,10 +19,12 @@ export class Toolbar {
     this.#better = button("‹", { title: "Better tree", keys: "[", press: () => step(-1) });
     this.#worse = button("›", { title: "Next best tree", keys: "]", press: () => step(1) });
     this.#turn = button("", { press: turn });
-    const groups = [[this.#undo, this.#redo, this.#free]];
-    if (step) groups.push([named("Tree"), this.#better, this.#rank, this.#worse]);
-    groups.push([this.#turn]);
-    if (edit) groups.at(-1).push(button("Words …", { title: "Split or join words", keys: "W", press: edit }));
+    const words = button("Words …", { title: "Split or join words", keys: "W", press: edit });
+    const groups = [
+      [this.#undo, this.#redo, this.#free],
+      [named("Tree"), this.#better, this.#rank, this.#worse],
+      edit ? [this.#turn, words] : [this.#turn],
+    ];
     const files = Object.entries(download).map(([text, press]) =>
       button(text, { title: `Download ${text}`, press }),
     );

@@ -1,13 +1,8 @@
 // A tree to work on: point at a word to see its other heads, choose a word and then its head.
 
 import { element } from "./dom.js";
-import { drawDown } from "./down.js";
-import { draw } from "./drawing.js";
+import { drawFitting } from "./fit.js";
 import { SURE, percent } from "./scale.js";
-
-const READABLE = 0.72; // a tree is drawn smaller down to this scale; where that is too wide, from top to bottom
-const BESIDE = 760; // pixels that a tree and the heads of a word beside it need
-const SHARE = 0.6; // of them for the tree
 
 /** What a screen reader says of a word. */
 function describe(token, tokens, { asked, multiwords }) {
@@ -29,7 +24,6 @@ export class TreeView {
   #tokens = [];
   #marks = { asked: new Set(), multiwords: [] };
   #drawing = null;
-  #scale = 1;
   #layout = "auto"; // or `across`, or `down`, as somebody wants it
   #room = 0; // pixels for the tree and what is beside it
   #chosen = null;
@@ -105,8 +99,10 @@ export class TreeView {
     const hadFocus = this.node.contains(document.activeElement);
     const anchor = this.#anchor();
     const before = this.#drawing && !this.isDown ? this.#placeOf(anchor) - this.node.scrollLeft : null;
-    this.#drawing = this.#fitting();
-    const { picture, words, arcs, isDown } = this.#drawing;
+    const room = this.#room || Infinity; // before it is in the page, nobody knows
+    this.#drawing = drawFitting(this.#tokens, this.#marks, { layout: this.#layout, room });
+    const { picture, words, arcs, isDown, isBeside } = this.#drawing;
+    this.actions.laidOut({ isDown, isBeside });
     picture.setAttribute("role", "listbox");
     picture.setAttribute("aria-orientation", isDown ? "vertical" : "horizontal");
     picture.setAttribute("aria-label", this.name);
@@ -124,24 +120,6 @@ export class TreeView {
     this.#refresh();
   }
 
-  /** The tree in the layout that is wanted or fits, as large as there is room and can be read. */
-  #fitting() {
-    const room = this.#room || Infinity; // before it is in the page, nobody knows
-    const isBeside = room >= BESIDE;
-    let drawing = this.#layout === "down" ? null : draw(this.#tokens, this.#marks);
-    if (drawing === null || (this.#layout === "auto" && drawing.size.width * READABLE > room)) {
-      const own = isBeside ? room * SHARE : room;
-      drawing = drawDown(this.#tokens, { ...this.#marks, room: own });
-      this.#scale = scaleOf(drawing, own);
-    } else {
-      this.#scale = scaleOf(drawing, room);
-    }
-    drawing.picture.setAttribute("width", Math.floor(drawing.size.width * this.#scale));
-    drawing.picture.setAttribute("height", Math.ceil(drawing.size.height * this.#scale));
-    this.actions.laidOut({ isDown: drawing.isDown, isBeside });
-    return drawing;
-  }
-
   /** The word that stays where it is when the tree is drawn again: the one that is pointed at, or near it. */
   #anchor() {
     if (!this.#drawing || this.isDown) return null;
@@ -154,7 +132,8 @@ export class TreeView {
 
   /** Where the middle of a word is along the line of words. */
   #placeOf(id) {
-    return this.#scale * (id === 0 ? this.#drawing.rootPlace : this.#drawing.places[id - 1]);
+    const { scale, rootPlace, places } = this.#drawing;
+    return scale * (id === 0 ? rootPlace : places[id - 1]);
   }
 
   /** Put the focus on a word. */
@@ -323,10 +302,6 @@ export class TreeView {
     else return false;
     return true;
   }
-}
-
-function scaleOf({ size }, room) {
-  return Math.min(1, Math.max(READABLE, room / size.width));
 }
 
 function idOf(word) {
