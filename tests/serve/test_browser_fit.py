@@ -2,12 +2,22 @@
 
 from collections.abc import Iterator
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.serve.browsing import NARROW, WIDE, Service, expect_heads, open_page, parse, word
+from tests.serve.browsing import (
+    NARROW,
+    WIDE,
+    Service,
+    expect_heads,
+    open_page,
+    parse,
+    start,
+    word,
+)
 
 pytestmark = [pytest.mark.browser, pytest.mark.service]
 
@@ -148,3 +158,28 @@ def test_the_heads_of_a_word_stay_in_view_on_a_phone(phone: Page) -> None:
         expect(word(phone, number)).to_be_in_viewport()
         phone.keyboard.press("Escape")
     assert phone.evaluate("document.documentElement.scrollWidth") == 375
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
+def test_a_word_that_is_asked_about_is_in_view(
+    browser: Browser, model: Path, tmp_path: Path, size: Any
+) -> None:
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "out.conllu"
+    corpus.write_text(LONG + "\n", encoding="utf-8")
+    command = ("annotate", corpus, "--model", model, "--out", out, "--share", "0.5")
+    with start(*command) as service, open_page(browser, viewport=size) as page:
+        page.goto(service.address)
+        expect(page.locator(".treecrf-tree.down")).to_be_visible()
+        count = page.locator(".word.asked").count()
+        assert count > 5
+        for _ in range(count):
+            focused = page.locator(".word.asked:focus")
+            expect(focused).to_be_in_viewport(ratio=1)
+            box = focused.bounding_box()
+            assert box is not None
+            covering = [".actions"] if size == WIDE else [".actions", ".details"]
+            for name in covering:
+                cover = page.locator(name).bounding_box()
+                assert cover is not None
+                assert box["y"] + box["height"] <= cover["y"] + 1
+            page.keyboard.press("m")

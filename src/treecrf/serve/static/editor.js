@@ -287,10 +287,11 @@ export class Editor {
     this.toolbar.showLayout(isDown);
   }
 
-  /** Down to where the window shows the tree: the heads of a word stay in view below it. */
+  /** Down to where the window shows a tree that goes from top to bottom: the heads of a word stay in view below it. */
   #floor() {
-    const isBelow = !this.work.classList.contains("side-by-side");
-    return isBelow ? this.details.node.getBoundingClientRect().top : window.innerHeight - COVERED;
+    if (this.work.classList.contains("side-by-side")) return window.innerHeight - COVERED;
+    const { node } = this.details;
+    return window.innerHeight - node.offsetHeight - parseFloat(getComputedStyle(node).bottom);
   }
 
   /** Draw the tree that is to be shown, and the heads of one of its words. */

@@ -78,7 +78,9 @@ export class TreeView {
   fit(room) {
     if (room === this.#room) return;
     this.#room = room;
-    if (this.#drawing) this.#draw();
+    if (!this.#drawing) return;
+    this.#draw();
+    if (this.node.contains(document.activeElement)) this.#scrollTo(this.#current);
   }
 
   /**
