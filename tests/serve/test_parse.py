@@ -279,14 +279,11 @@ def test_json_comes_with_its_type(client: TestClient, headers: dict[str, str], s
     )
 
 
-def test_models_are_listed_with_labels(
-    client: TestClient, parser: Parser, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(parser, "language", "en")
+def test_models_are_listed_with_labels(client: TestClient, parser: Parser) -> None:
     models = Models.model_validate_json(client.get("/api/models").content)
     assert models.default == "english-small-1.0"
     assert [(model.name, model.segmenter, model.language) for model in models.models] == [
-        ("english-small-1.0", True, "en"),
+        ("english-small-1.0", True, parser.language),
         ("de_words", False, ""),
     ]
     assert {"root", "nsubj", "obj"} <= set(models.models[0].labels)
