@@ -68,6 +68,11 @@ def test_more_words_need_more() -> None:
 
 
 def test_lists_of_trees_take_half_at_most() -> None:
-    check_lists(sentence_of(10, seed=0), 5, siblings=False, available=1 << 20)
+    sentence = sentence_of(10, seed=0)
+    check_lists(sentence, 5, with_loss("crf"), available=1 << 17)
     with pytest.raises(ParserError, match="more than half"):
-        check_lists(sentence_of(10, seed=0), 5, siblings=False, available=1 << 10)
+        check_lists(sentence, 5, with_loss("crf"), available=1 << 10)
+    third_order = with_loss("crf3o")
+    with pytest.raises(ParserError, match="more than half"):
+        check_lists(sentence, 5, third_order, available=1 << 17)
+    check_lists(sentence, 5, third_order.changed({"longest_third_order": 9}), available=1 << 17)

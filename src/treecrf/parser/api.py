@@ -321,7 +321,7 @@ class Parser(Model):
         config = self.config if decoder is None else replace(self.config, decoder=decoder)
         for sentence, k in zip(sentences, topk or (), strict=False):
             if k:
-                check_lists(sentence, k, siblings=self.scorer.sibling_scores is not None)
+                check_lists(sentence, k, self.config)
         try:
             return decode_sentences(
                 self.scorer,

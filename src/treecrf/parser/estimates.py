@@ -127,13 +127,15 @@ def _available_on_gpu(device: "torch.device") -> int:
 
 
 def check_lists(
-    sentence: Sentence, k: int, *, siblings: bool, available: int | None = None
+    sentence: Sentence, k: int, config: Config, *, available: int | None = None
 ) -> None:
     """Raise an error if the k best trees take more than half of the available memory."""
     tokens = len(sentence) + 1
     needed = _LIST_BYTES * k * tokens**2
-    if siblings:
+    if config.scores_siblings:
         needed += _SIBLING_BYTES * tokens**3
+    if config.uses_grandparents(tokens):  # lists for each grandparent of a span
+        needed += (_SIBLING_BYTES + _LIST_BYTES * k) * tokens**3
     available = available_memory() if available is None else available
     if needed > available // 2:
         raise ParserError(
