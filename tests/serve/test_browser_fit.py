@@ -19,7 +19,7 @@ from tests.serve.browsing import (
     word,
 )
 
-pytestmark = [pytest.mark.browser, pytest.mark.service]
+pytestmark = [pytest.mark.browser, pytest.mark.service, pytest.mark.slow]
 
 SHORT = "Anna saw the old garden ."
 MEDIUM = "the old dog saw the cat and the small bird in the garden behind the big house ."

@@ -20,7 +20,7 @@ from tests.serve.browsing import (
     word,
 )
 
-pytestmark = [pytest.mark.browser, pytest.mark.service]
+pytestmark = [pytest.mark.browser, pytest.mark.service, pytest.mark.slow]
 
 
 def link_of(page: Page) -> str:
@@ -147,6 +147,21 @@ def test_examples_are_tried_with_the_keyboard(page: Page) -> None:
         expect(page.locator(".sentence h2")).to_have_text(sentence)
         expect(page.locator("#text")).to_have_value(sentence)
         page.keyboard.press("Tab")
+
+
+def test_examples_are_in_the_language_of_the_model(page: Page) -> None:
+    texts = """async (models) => {
+      const { examplesFor } = await import("./parse/examples.js");
+      return models.map((model) => examplesFor(model).map(([name, text]) => text));
+    }"""
+    models = [{"language": name, "segmenter": True} for name in ("en", "de", "", "zz")]
+    english, german, unknown, missing = page.evaluate(texts, models)
+    assert "I saw Sarah with a telescope." in english
+    assert "Anna sah den Mann mit dem Fernglas." in german
+    assert unknown == english
+    assert missing == []
+    (spaced,) = page.evaluate(texts, [{"language": "en", "segmenter": False}])
+    assert "I saw Sarah with a telescope ." in spaced
 
 
 def test_a_picture_has_pixels(page: Page, tmp_path: Path) -> None:

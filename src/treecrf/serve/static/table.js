@@ -9,14 +9,14 @@ import { percent } from "./scale.js";
 const COLUMNS = [
   { name: "#", isNumber: true, cell: (token) => String(token.id) },
   { name: "Word", cell: (token) => token.form },
-  { name: "Lemma", has: (token) => token.lemma !== null, cell: (token) => token.lemma ?? "" },
   { name: "Tag", cell: (token) => explainedCell(token.upos ?? "") },
-  { name: "Features", has: (token) => token.feats !== null, cell: (token) => featureCell(token) },
   { name: "Head", cell: (token, table) => table.heads(token) },
   { name: "Probability", isNumber: true, cell: (token) => percent(token.prob) },
   { name: "Relation", cell: (token, table) => table.relation(token) },
   { name: "Probability", isNumber: true, cell: (token) => percent(token.deprel_prob) },
   { name: "Fixed", cell: (token, table) => table.fixed(token) },
+  { name: "Lemma", has: (token) => token.lemma !== null, cell: (token) => token.lemma ?? "" },
+  { name: "Features", has: (token) => token.feats !== null, cell: (token) => featureCell(token) },
 ];
 
 export class TreeTable {
