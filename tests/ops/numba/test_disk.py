@@ -24,11 +24,11 @@ def triple(number):
 PROGRAM = "import helper; print(helper.double(21.0), helper.triple(14.0))"
 
 
-def run(folder: Path, cache: Path) -> tuple[str, list[str]]:
+def run(folder: Path, cache: Path, program: str = PROGRAM) -> tuple[str, list[str]]:
     """What the two kernels of a module give, and the lines on standard error."""
     path = os.pathsep.join([str(folder), *sys.path])
     result = subprocess.run(
-        [sys.executable, "-W", "error", "-c", PROGRAM],
+        [sys.executable, "-W", "error", "-c", program],
         capture_output=True,
         text=True,
         env=os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": path},
@@ -102,6 +102,24 @@ def test_what_is_damaged_is_compiled_again(
     assert str(cache) in lines[0]
     if damage is not folders_in_the_place_of_files:
         assert run(cached, cache) == (answer, [])
+
+
+def test_code_for_other_types_is_compiled_again(cached: Path, tmp_path: Path) -> None:
+    """As after two processes that compiled at once, and took the same name for their files."""
+    cache, program = (
+        tmp_path / "cache",
+        "import helper; print(helper.double(21.0), helper.double(4))",
+    )
+    assert run(cached, cache, program) == ("42.0 8\n", [])
+    first, second = sorted(cache.glob("*/*.nbc"))
+    content = first.read_bytes()
+    first.write_bytes(second.read_bytes())
+    second.write_bytes(content)
+    answer, lines = run(cached, cache, program)
+    assert answer == "42.0 8\n"
+    assert len(lines) == 1
+    assert str(cache) in lines[0]
+    assert run(cached, cache, program) == (answer, [])
 
 
 def test_a_cache_that_is_a_file_is_left_alone(cached: Path, tmp_path: Path) -> None:

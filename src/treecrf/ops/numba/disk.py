@@ -75,7 +75,11 @@ class KernelCache(FunctionCache):
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Load the code for these types; None if there is none or it is damaged."""
         try:
-            return super().load_overload(sig, target_context)
+            found = super().load_overload(sig, target_context)
+            # Two processes that compile for different types at once may write to the same file.
+            if found is not None and found.signature.args != tuple(getattr(sig, "args", sig)):
+                raise ValueError(f"code for {found.signature.args} instead of {sig}")
+            return found
         except Exception as error:  # unpickling damaged bytes raises anything
             _tell(f"{self.cache_path}: damaged kernels are compiled again", error)
             with suppress(Exception):
