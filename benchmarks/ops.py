@@ -7,7 +7,6 @@ score as those of the reference, for a few sentences. What fails is not timed.
 
 import argparse
 import sys
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 
@@ -15,27 +14,17 @@ import torch
 from torch import Tensor
 
 from benchmarks import peers
+from benchmarks.families import FAMILIES, GROWTH, SHAPES, fits, random_parts, reference_room
+from benchmarks.memory import process_peak_mib
 from benchmarks.plain import plain_marginals
 from benchmarks.report import add_json, print_facts, print_table, write_json
 from benchmarks.timing import machine, median_ms, peak_mib
 from treecrf.ops import use_backend
 from treecrf.ops.backend import backend_for
-from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
 from treecrf.struct.distribution import TreeDistribution
 
-FAMILIES: dict[str, Callable[..., TreeDistribution]] = {
-    "first_order": ProjectiveTreeCRF,
-    "second_order": SiblingTreeCRF,
-    "nonprojective": NonProjectiveTreeCRF,
-}
-SHAPES = {
-    "cpu": [(32, 25), (32, 40), (8, 100)],
-    "cuda": [(200, 25), (125, 40), (50, 100), (16, 300), (4, 500)],
-}
-GROWTH = {"cpu": [25, 50, 100, 200], "cuda": [25, 50, 100, 200, 400]}
-# Past these, a peer needs minutes or more memory than there is.
+# Past this, a peer needs minutes or more memory than there is.
 PEERS_UP_TO_WORDS = 100
-REFERENCE_UP_TO_CELLS = 60_000_000
 GROWTH_BATCH = 8
 TOLERANCE = 2e-3
 
@@ -63,8 +52,14 @@ def main() -> None:
         row
         for family in arguments.families
         for sentences, words in arguments.shapes or SHAPES[device.type]
+        if arguments.shapes or fits(family, words, device)
         for row in measure(
-            family, device, sentences=sentences, words=words, seconds=arguments.seconds
+            family,
+            device,
+            sentences=sentences,
+            words=words,
+            seconds=arguments.seconds,
+            memory=arguments.memory,
         )
     ]
     print_rows(rows)
@@ -72,6 +67,7 @@ def main() -> None:
         row
         for family in arguments.families
         for words in arguments.growth or GROWTH[device.type]
+        if arguments.growth or fits(family, words, device)
         for row in measure(
             family,
             device,
@@ -95,15 +91,14 @@ def measure(
     words: int,
     seconds: float,
     alone: bool = False,
+    memory: bool = False,
 ) -> list[Row]:
-    """Check and time one family on random scores of one shape; `alone`: without the others."""
+    """Check and time one family on random scores of one shape.
+
+    `alone`: without the others; `memory`: with the peak memory of log Z and marginals on a CPU.
+    """
     print(f"{family}: {sentences} sentences of {words} words ...", file=sys.stderr, flush=True)
-    generator = torch.Generator(device).manual_seed(words)
-    tokens = words + 1
-    shapes = [(sentences, tokens, tokens)]
-    if family == "second_order":
-        shapes.append((sentences, tokens, tokens, tokens))
-    parts = tuple(torch.randn(shape, generator=generator, device=device) for shape in shapes)
+    parts = random_parts(family, sentences=sentences, words=words, device=device)
     lengths = torch.full((sentences,), words, device=device)
 
     def ours() -> TreeDistribution:
@@ -124,7 +119,7 @@ def measure(
 
     marginals = {"ours": our_marginals}
     argmax = {"ours": lambda: ours().argmax}
-    if not alone and parts[-1].numel() <= REFERENCE_UP_TO_CELLS:
+    if not alone and sentences <= reference_room(family, words + 1):
         marginals["reference"] = reference_marginals
         if family != "nonprojective":  # there it is a plain Python loop, and no rival
             argmax["reference"] = reference_argmax
@@ -143,7 +138,9 @@ def measure(
     crf = ours()
     rows = []
     for question, calls in (("log Z + marginals", marginals), ("argmax", argmax)):
-        memory = peak_mib(calls["ours"], device)
+        peak = peak_mib(calls["ours"], device)
+        if memory and peak is None and question != "argmax":
+            peak = process_peak_mib(family, sentences=sentences, words=words)
         milliseconds = {}
         for name, call in calls.items():
             try:
@@ -160,13 +157,13 @@ def measure(
                 print(f"  {name} {question} {wrong}: not timed", file=sys.stderr)
                 continue
             milliseconds[name] = median_ms(call, device, seconds=seconds)
-        rows.append(Row(family, question, sentences, words, milliseconds, memory))
+        rows.append(Row(family, question, sentences, words, milliseconds, peak))
     return rows
 
 
 def _expected(family: str, parts: tuple[Tensor, ...], lengths: Tensor) -> tuple[Tensor, Tensor]:
     """log Z and marginals of the float64 reference, for as many sentences as it has room for."""
-    room = max(1, REFERENCE_UP_TO_CELLS // (2 * parts[-1][0].numel()))
+    room = max(1, reference_room(family, parts[0].shape[1]) // 2)
     few = tuple(part[:room].double() for part in parts)
     with use_backend("torch"):
         crf = FAMILIES[family](*few, lengths[:room])
@@ -185,6 +182,7 @@ def _wrong_marginals(found: tuple[Tensor, Tensor], expected: tuple[Tensor, Tenso
 def _best(family: str, parts: tuple[Tensor, ...], lengths: Tensor) -> Tensor:
     """The best scores by the float64 reference; of a few sentences where it is slow."""
     few = 8 if lengths[0] <= PEERS_UP_TO_WORDS else 1 if family == "nonprojective" else 2
+    few = max(1, min(few, reference_room(family, parts[0].shape[1]) // 2))
     with use_backend("torch"):
         return FAMILIES[family](*(part[:few].double() for part in parts), lengths[:few]).max
 
@@ -230,8 +228,10 @@ def _print_growth(rows: list[Row]) -> None:
     lengths = list(dict.fromkeys(row.words for row in rows))
     table = []
     for key in dict.fromkeys((row.family, row.question) for row in rows):
-        times = [row.milliseconds["ours"] for row in rows if (row.family, row.question) == key]
-        table.append([*key, *(f"{time:.2f}" for time in times)])
+        times = {
+            row.words: row.milliseconds["ours"] for row in rows if (row.family, row.question) == key
+        }
+        table.append([*key, *(f"{times[n]:.2f}" if n in times else "" for n in lengths)])
     print_table(["family", "question", *(f"{words} words" for words in lengths)], table)
 
 
@@ -255,6 +255,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--growth", nargs="+", type=int, metavar="WORDS", help="of the last table")
     parser.add_argument("--seconds", type=float, default=1.0, help="timing budget of each cell")
+    parser.add_argument("--memory", action="store_true", help="peak memory on a CPU as well")
     add_json(parser)
     return parser.parse_args()
 

@@ -27,6 +27,8 @@ class Peer:
 
 def supar(family: str, parts: tuple[Tensor, ...], *, lengths: Tensor) -> Peer | None:
     """SuPar 1.1: all three families, `[batch, dependent, head]` like ours."""
+    if family not in ("first_order", "second_order", "nonprojective"):
+        return None
     structs = _imported("supar.structs")
     if structs is None:
         return None
@@ -51,7 +53,7 @@ def torch_struct(family: str, parts: tuple[Tensor, ...]) -> Peer | None:
 
     It writes into the scores that it is given, an error on a recent torch when they are leaves.
     """
-    if family == "second_order":
+    if family not in ("first_order", "nonprojective"):
         return None
     library = _imported("torch_struct")
     if library is None:

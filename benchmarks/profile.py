@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 import torch
 from torch.profiler import ProfilerActivity, profile
 
-from benchmarks.ops import FAMILIES, SHAPES, batch_shape
+from benchmarks.families import FAMILIES, SHAPES, fits, random_parts
+from benchmarks.ops import batch_shape
 from benchmarks.report import add_json, print_facts, print_table, write_json
 from benchmarks.timing import machine
 
@@ -41,6 +42,7 @@ def main() -> None:
         profiled(family, device, sentences=sentences, words=words)
         for family in FAMILIES
         for sentences, words in arguments.shapes or SHAPES[device.type]
+        if arguments.shapes or fits(family, words, device)
     ]
     _print_rows(rows)
     if arguments.json:
@@ -49,11 +51,7 @@ def main() -> None:
 
 def profiled(family: str, device: torch.device, *, sentences: int, words: int) -> Row:
     """Time one family on random scores of one shape, without a profiler and then with it."""
-    tokens = words + 1
-    shapes = [(sentences, tokens, tokens)]
-    if family == "second_order":
-        shapes.append((sentences, tokens, tokens, tokens))
-    parts = [torch.randn(shape, device=device) for shape in shapes]
+    parts = random_parts(family, sentences=sentences, words=words, device=device)
     lengths = torch.full((sentences,), words, device=device)
 
     def calls(repeats: int) -> float:

@@ -12,7 +12,9 @@ import torch
 from torch import Tensor
 
 from benchmarks import peers
+from benchmarks.families import FAMILIES
 from benchmarks.lstm_tiles import difference
+from benchmarks.memory import process_peak_mib
 from benchmarks.ops import Row, measure, print_rows
 from benchmarks.stages import Stages
 from tests.parser.models import VOCABULARY, random_scorer, with_loss
@@ -121,9 +123,19 @@ def test_ops_are_timed_beside_the_reference(tmp_path: Path) -> None:
     content = json.loads(figures.read_text())
     assert {"commit", "cores", "torch", "numba", "threads"} <= set(content["machine"])
     rows = [row for row in content["rows"] if row["question"] == "log Z + marginals"]
-    assert [row["family"] for row in rows] == ["first_order", "second_order", "nonprojective"]
+    assert [row["family"] for row in rows] == list(FAMILIES)
     assert all({"ours", "reference"} <= set(row["milliseconds"]) for row in rows)
-    assert [row["words"] for row in content["growth"]] == [2, 2, 3, 3] * 3
+    assert [row["words"] for row in content["growth"]] == [2, 2, 3, 3] * len(FAMILIES)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells the peak")
+def test_peak_memory_of_grandparents_is_that_of_their_charts() -> None:
+    """Three charts of mantissas and exponents and three of flows, 41^3 cells of float64 each."""
+    peak = process_peak_mib("grandsibling", sentences=1, words=40)
+    charts = 9 * 8 * 41**3 / 2**20
+    assert peak is not None
+    assert charts < peak < 3 * charts + 20
 
 
 def test_a_peer_that_lies_is_not_timed(
@@ -156,7 +168,7 @@ def test_profile_of_the_layer_tells_the_longest(tmp_path: Path) -> None:
     result = run("benchmarks.profile", *size, "--json", figures)
     assert result.returncode == 0, result.stderr
     rows = json.loads(figures.read_text())["rows"]
-    assert [row["family"] for row in rows] == ["first_order", "second_order", "nonprojective"]
+    assert [row["family"] for row in rows] == list(FAMILIES)
     for row in rows:
         assert row["wall"] > 0
         assert row["calls"] >= len(row["longest"]) == 2
