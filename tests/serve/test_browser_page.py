@@ -4,6 +4,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
@@ -32,7 +33,9 @@ def test_no_input_runs_as_script(page: Page, service: Service, tmp_path: Path) -
             part["labels"].append(HOSTILE)
         for sentence in body.get("sentences", []):
             for token in sentence["tokens"]:
-                token["deprel"] = token["upos"] = HOSTILE
+                token["deprel"] = token["upos"] = token["lemma"] = token["xpos"] = HOSTILE
+                token["feats"] = {HOSTILE: HOSTILE}
+            sentence["multiwords"] = [{"first": 1, "last": 2, "form": HOSTILE}]
         route.fulfill(response=answer, json=body)
 
     page.route("**/api/*", hostile)
@@ -58,7 +61,9 @@ def test_no_input_runs_as_script(page: Page, service: Service, tmp_path: Path) -
     assert names == {"svg", "title", "style", "g", "path", "rect", "text"}
     page.goto((tmp_path / "tree.svg").as_uri())
     assert page.evaluate("typeof hacked") == "undefined"
-    page.goto(service.address)
+    page.goto(f"{service.address}#text={quote(HOSTILE)}&model={quote(HOSTILE)}&changed=x")
+    expect(page.locator("#problem")).to_contain_text("damaged")
+    expect(page.locator(".multiword .written")).to_have_text(HOSTILE)
     assert page.locator("img[src='x']").count() == 0
     assert page.evaluate("typeof hacked") == "undefined"
 

@@ -146,7 +146,8 @@ async function openLink() {
   await parse(link);
   if (link.problem) fail(new Error(link.problem));
   else if (link.model !== null && !models.has(link.model)) {
-    fail(new Error(`The link is for the model «${link.model}», which is not served here: this is «${shown?.model}».`));
+    const wanted = `The link is for the model «${link.model}», which is not served here`;
+    fail(new Error(`${wanted}: this is «${shown?.model}».`));
   }
 }
 
