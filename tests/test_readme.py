@@ -121,6 +121,8 @@ def test_every_block_is_found() -> None:
         fences = re.findall(rf"^[ \t]*(?:```|~~~)(?:{'|'.join(COMMANDS)})\b", text, re.MULTILINE)
         blocks = [block for block in FENCE.finditer(text) if block["kind"] in COMMANDS]
         assert len(blocks) == len(fences), page
+        plain = [block["body"] for block in FENCE.finditer(text) if not block["kind"]]
+        assert not re.search(r"^(?:\$ |treecrf |make )", "\n".join(plain), re.MULTILINE), page
         marks = re.findall(r"^\s*<!-- needs:", text, re.MULTILINE)
         assert len(marks) == sum(bool(block["needs"]) for block in blocks), page
 
