@@ -2,6 +2,7 @@
 
 import base64
 import hashlib
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -191,6 +192,18 @@ def test_an_entry_point_without_its_files_is_left_out(
     assert installed_models() == []
 
 
+def test_a_package_without_metadata_has_no_name(
+    full_model: Path, tmp_path: Path, install: Install
+) -> None:
+    site = install(package(full_model, tmp_path / "dist"))
+    next(site.glob("*.dist-info/METADATA")).write_text("")
+    install(package(full_model, tmp_path / "dist", "xx"))
+    assert [(one.package, one.version) for one in installed_models()] == [
+        ("?", "?"),
+        ("xx", "1.0.0"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("file", "problem"),
     [
@@ -258,7 +271,16 @@ def test_figures_of_another_model_are_left_out(full_model: Path, tmp_path: Path)
     assert (changed.treebank, changed.gold_words) == ("xx", {})
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"licence": 3, "gold_words": {"LAS": "x"}}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"licence": 3, "gold_words": {"LAS": "x"}}',
+        json.dumps({"gold_words": {"LAS": 10**400}, "raw_text": {"LAS": -1}}),
+        '{"train": {"words": 1e300}}',
+    ],
+)
 def test_a_card_that_says_nothing(text: str, tmp_path: Path) -> None:
     (tmp_path / "card.json").write_text(text)
     assert read_card(tmp_path) == Card()

@@ -13,6 +13,7 @@ __all__ = ["CARD", "TEXT", "Card", "Figures", "read_card", "write_card"]
 
 CARD = "card.json"
 TEXT = "README.md"
+_MOST = 10**12  # words of a treebank
 
 Figures = Mapping[str, float]
 """Scores in percent by the names that `treecrf evaluate` prints."""
@@ -70,7 +71,9 @@ def read_card(folder: Path) -> Card:
 def _fits(value: Any, *, text: bool) -> bool:
     if text:
         return isinstance(value, str)
-    return isinstance(value, dict) and all(type(item) in (int, float) for item in value.values())
+    if not isinstance(value, dict):
+        return False
+    return all(type(item) in (int, float) and 0 <= item <= _MOST for item in value.values())
 
 
 def _text(card: Card, config: Config, title: str) -> str:

@@ -51,4 +51,6 @@ def _model(point: EntryPoint) -> InstalledModel | None:
     if spec is None or not spec.submodule_search_locations:
         return None
     folder = Path(next(iter(spec.submodule_search_locations)))
-    return InstalledModel(point.name, folder, point.dist.metadata["Name"], point.dist.version)
+    about = point.dist.metadata
+    package, version = (about.get_all(name, ["?"])[0] for name in ("Name", "Version"))
+    return InstalledModel(point.name, folder, package, version)
