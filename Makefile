@@ -25,8 +25,8 @@ help: ## list these commands
 	@echo
 	@echo "  PYTHON=python3.12   the Python that .venv is made with (3.11 or later)"
 	@echo "  ARGS='-k marginals' options for pytest (make test) or for a benchmark (make bench-ops)"
-	@echo "  TREEBANKS=FOLDER    UD treebanks for check-roundtrip, bench-io, bench-pseudoprojective,"
-	@echo "                      bench-parser, profile-parser"
+	@echo "  TREEBANKS=FOLDER    UD treebanks for check-roundtrip, bench-io, bench-host, bench-parser,"
+	@echo "                      bench-pseudoprojective, profile-parser"
 
 # The English model is in a release; a copy without it draws what a tiny parser makes of the examples.
 ifneq ($(wildcard src/treecrf/models/en/model*.safetensors),)
@@ -112,6 +112,9 @@ profile-parser: $(INSTALLED) ## tell where the time of a training step and of a 
 
 bench-io: $(INSTALLED) ## time reading and writing beside the package conllu
 	@$(BIN)/python -m benchmarks.io $(TREEBANKS) $(ARGS)
+
+bench-host: $(INSTALLED) ## time CoNLL-U to CoNLL-U without the network, on one thread
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.host $(TREEBANKS) $(ARGS)
 
 bench-pseudoprojective: $(INSTALLED) ## count the lifted arcs that come back, in every treebank
 	@$(BIN)/python -m benchmarks.pseudoprojective $(TREEBANKS) $(ARGS)

@@ -148,7 +148,7 @@ def _prepared(work: str, texts: list[str]) -> Iterator[Callable[[], int]]:
             file.write_text("\n\n".join(texts), "utf-8")
 
             def parse_file() -> int:
-                found = "".join(parse_with_workers(parser, file, FileOptions(), workers=2))
+                found = b"".join(parse_with_workers(parser, file, FileOptions(), workers=2))
                 return sum(line[:1].isdigit() for line in found.splitlines())
 
             yield parse_file

@@ -26,10 +26,11 @@ from benchmarks.timing import machine
 from treecrf.cores import usable_cores
 from treecrf.nn.int8.linear import has_byte_products
 from treecrf.parser import Config, Parser, load, load_config, set_up
+from treecrf.parser.files.conllu import parse_to_conllu
 from treecrf.parser.files.sources import FileOptions
 from treecrf.parser.files.workers import parse_with_workers
 from treecrf.parser.training.loop import Epoch, train
-from treecrf.treebank import read_conllu, write_conllu
+from treecrf.treebank import read_conllu
 from treecrf.treebank.files.streams import open_target
 from treecrf.treebank.trees import is_projective, is_tree
 
@@ -137,7 +138,9 @@ def parsing_speeds(
     name, corpus = next(iter(corpora.items()))  # what one process parses
 
     def parse() -> None:
-        write_conllu(parser.parse_stream(read_conllu(corpus.train), probs=False), folder / name)
+        with open_target(folder / name) as write:
+            for text in parse_to_conllu(parser, corpus.train, FileOptions()):
+                write(text)
 
     def parse_with_others() -> None:
         with open_target(folder / WITH_WORKERS) as write:

@@ -27,10 +27,14 @@ from treecrf.nn.bilstm import BiLSTM
 from treecrf.nn.mlp import Perceptrons
 from treecrf.parser import Config, Parser, api, load, load_config, set_up
 from treecrf.parser.batching.batch import Batch
+from treecrf.parser.columns.reading import column_windows
 from treecrf.parser.decoding import batches as decoding_batches
 from treecrf.parser.decoding import decoder
 from treecrf.parser.decoding.sentences import TreeNamer
+from treecrf.parser.files import conllu
+from treecrf.parser.files.conllu import parse_to_conllu
 from treecrf.parser.files.pipeline import Ahead
+from treecrf.parser.files.sources import FileOptions
 from treecrf.parser.network import loss
 from treecrf.parser.network.loss import TreeScores
 from treecrf.parser.network.readers import WordReader
@@ -40,7 +44,7 @@ from treecrf.parser.training.evaluation import DevSet
 from treecrf.parser.training.optimiser import Optimisation
 from treecrf.parser.training.run import Epoch, Run
 from treecrf.struct.distribution import TreeDistribution
-from treecrf.treebank import Sentence, read_conllu, write_conllu
+from treecrf.treebank.files.streams import open_target
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -185,7 +189,9 @@ def watch_network(stages: Stages) -> None:
 
 def parse(parser: Parser, corpus: Corpus, target: Path) -> None:
     """Parse the corpus from file to file."""
-    write_conllu(parser.parse_stream(read_conllu(corpus.train), probs=False), target)
+    with open_target(target) as write:
+        for piece in parse_to_conllu(parser, corpus.train, FileOptions()):
+            write(piece)
 
 
 def profile_parsing(parser: Parser, corpus: Corpus, target: Path) -> dict[str, Any]:
@@ -195,11 +201,8 @@ def profile_parsing(parser: Parser, corpus: Corpus, target: Path) -> dict[str, A
     with Stages(parser.device) as stages:
         watch_network(stages)
         watch_parsing(stages)
-        given = stages.items(read_conllu(corpus.train), "reading")
         with stages.stage(REST):
-            parsed = list(parser.parse_stream(given, probs=False))
-        with stages.stage("writing"):
-            write_conllu(parsed, target)
+            parse(parser, corpus, target)
     figures = {
         "words": corpus.words,
         "seconds": dict(stages.seconds),
@@ -212,15 +215,18 @@ def profile_parsing(parser: Parser, corpus: Corpus, target: Path) -> dict[str, A
 
 def watch_parsing(stages: Stages) -> None:
     """Name the parts of a parse, in one thread."""
-    stages.replace(api, "pipelined", _one_by_one)
-    stages.watch(api, "encode", "words to numbers", host=True)
+    stages.replace(conllu, "pipelined", _one_by_one)
+    stages.replace(
+        conllu, "column_windows", lambda parts: stages.items(column_windows(parts), "reading")
+    )
+    stages.watch(api, "encode_words", "words to numbers", host=True)
     stages.watch(decoding_batches, "make_batch", "batch, on the host")
     stages.watch(decoder.Decoding, "best", "decoding")
     stages.watch(TreeScores, "distribution", "marginals")
     stages.watch(TreeDistribution, "marginals", "marginals")
     stages.watch(decoder.Decoding, "_trees", "best relations, to the host")
-    stages.watch(TreeNamer, "with_trees", "naming trees", host=True)
-    stages.watch(Sentence, "with_tree", "sentences with trees", host=True)
+    stages.watch(TreeNamer, "named", "naming trees", host=True)
+    stages.watch(conllu, "write_columns", "writing", host=True)
 
 
 def _one_by_one(items: Iterable[Item], work: Callable[[Item], Result]) -> Iterator[Result]:

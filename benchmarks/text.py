@@ -136,11 +136,11 @@ def _stages(parser: Parser, text: str) -> dict[str, float]:
         stages.replace(batches, "run_side_by_side", lambda calls: (call() for call in calls))
         stages.replace(segmenter, "run_sized", lambda call, multiply_adds: call())
         stages.watch(segmenter.Segmenter, "_read", "segmenter: network")
-        stages.watch(predict, "encode", "words to numbers", host=True)
+        stages.watch(predict, "encode_words", "words to numbers", host=True)
         stages.watch(batches, "make_batch", "batches")
         stages.watch(parser.scorer.reader, "forward", "encoder")
         stages.watch(batches.Decoding, "best", "scores and trees")
-        stages.watch(parser._namer, "with_trees", "trees to sentences", host=True)
+        stages.watch(parser.namer, "with_trees", "trees to sentences", host=True)
         with stages.stage("segmenter: sentences, and writing"):
             _written(parser, text)
     return dict(stages.seconds)

@@ -78,6 +78,16 @@ def test_io_times_nothing_where_the_readers_differ(treebanks: Path) -> None:
     assert result.stderr.startswith("sentence 3 differs, so nothing is timed")
 
 
+def test_the_host_is_timed_with_and_without_objects(generated: Path) -> None:
+    figures = generated / "host.json"
+    options = ("--file", "*/*.conllu", "--rounds", 1, "--probs", "--json", figures)
+    result = run("benchmarks.host", generated, *options)
+    assert result.returncode == 0, result.stderr
+    for row in json.loads(figures.read_text())["rows"]:
+        assert set(row["objects"]) == set(row["columns"])
+        assert min(row["columns"].values()) > 0
+
+
 def test_pseudoprojective_counts_what_comes_back(treebanks: Path) -> None:
     figures = treebanks / "figures.json"
     result = run("benchmarks.pseudoprojective", treebanks, "--json", figures)
@@ -304,7 +314,6 @@ def test_profile_of_a_parser_has_every_stage(generated: Path) -> None:
         "decoding",
         "best relations, to the host",
         "naming trees",
-        "sentences with trees",
         "writing",
     }
     assert 0 < content["encoder"]["share_of_limit"] < 1

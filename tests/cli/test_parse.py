@@ -179,6 +179,20 @@ def test_processes_that_read_and_write_change_nothing(
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
 
 
+@pytest.mark.parametrize("options", [(), ("--probs",), ("--keep-heads",)])
+def test_a_large_file_is_parsed_as_a_small_one(
+    options: tuple[str, ...], model: Path, tmp_path: Path
+) -> None:
+    large, output = tmp_path / "large.conllu", tmp_path / "parsed.conllu"
+    content = f"# {'x' * (1 << 20)}\n" + GOLDEN.read_text(encoding="utf-8")
+    large.write_text(content, encoding="utf-8")
+    treecrf("parse", large, "--model", model, "-o", output, *options)
+    piped = treecrf(
+        "parse", "-", "--input", "conllu", "--model", model, *options, stdin=content
+    ).stdout
+    assert output.read_text(encoding="utf-8") == piped
+
+
 def test_the_best_trees(model: Path, parser: package.Parser) -> None:
     options = ("--topk", 3, "--probs")
     text = treecrf("parse", "-", "--model", model, *options, stdin="a dog\nAnna saw the dog .\n")

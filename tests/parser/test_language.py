@@ -7,6 +7,7 @@ import pytest
 
 import treecrf
 from treecrf.parser import Parser
+from treecrf.parser.batching.words import SentenceTable
 from treecrf.parser.files.language import is_foreign
 from treecrf.treebank import Sentence
 
@@ -88,8 +89,8 @@ def test_long_texts_and_many_texts_are_judged_as_well(english: Parser) -> None:
 
 def test_a_short_text_is_not_judged(english: Parser) -> None:
     words = english.segmenter.segment(GERMAN)[0].forms
-    assert not is_foreign([Sentence(words[:15])], "en")
-    assert is_foreign([Sentence([*words, *words])], "en")
+    assert not is_foreign(SentenceTable([Sentence(words[:15])]), "en")
+    assert is_foreign(SentenceTable([Sentence([*words, *words])]), "en")
 
 
 def test_a_few_foreign_words_at_the_end_are_judged_with_those_before() -> None:
@@ -108,7 +109,7 @@ def test_a_few_foreign_words_at_the_end_are_judged_with_those_before() -> None:
         "hungry",
     ]
     before = [Sentence(words)] * 20
-    assert not is_foreign([*before, Sentence(GERMAN.replace(",", "").split())], "en")
+    assert not is_foreign(SentenceTable([*before, Sentence(GERMAN.replace(",", "").split())]), "en")
 
 
 def test_a_model_that_says_no_language_never_warns(parser: Parser) -> None:
@@ -116,4 +117,4 @@ def test_a_model_that_says_no_language_never_warns(parser: Parser) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         parser.parse(GERMAN)
-    assert not is_foreign([Sentence(GERMAN.split())], "")
+    assert not is_foreign(SentenceTable([Sentence(GERMAN.split())]), "")

@@ -14,6 +14,7 @@ import pytest
 
 import treecrf
 from tests.parser.models import SMALL, random_parser, sentence_of
+from treecrf.parser.columns.reading import whole_blocks
 from treecrf.parser.errors import ParserError
 from treecrf.parser.files import workers as module
 from treecrf.parser.files.sources import FileOptions
@@ -41,8 +42,7 @@ def test_the_same_trees_in_the_same_order(treebank: Path, count: int) -> None:
     parser = random_parser(CONFIG)
     pieces = list(parse_with_workers(parser, treebank, FileOptions(), workers=count))
     assert len(pieces) > 5
-    text = "".join(pieces)
-    parsed = list(read_conllu(io.StringIO(text)))
+    parsed = list(read_conllu(io.BytesIO(b"".join(pieces))))
     expected = list(parser.parse_stream(read_conllu(treebank), probs=False))
     assert [sentence.sent_id for sentence in parsed] == [str(n) for n in range(300)]
     assert [s.heads for s in parsed] == [s.heads for s in expected]
@@ -52,14 +52,14 @@ def test_the_same_trees_in_the_same_order(treebank: Path, count: int) -> None:
 def test_pieces_end_where_sentences_end(treebank: Path) -> None:
     data = treebank.read_bytes()
     chunks = [data[start : start + 1000] for start in range(0, len(data), 1000)]
-    pieces = list(module._pieces(iter(chunks), "in", "conllu", size=1))
+    pieces = list(whole_blocks(iter(chunks), "in", size=1))
     assert len(pieces) > 5
-    assert b"".join(piece.data for piece in pieces) == data
-    lines = 0
-    for piece in pieces:
-        assert piece.lines_before == lines
-        assert piece.data.endswith(b"\n\n")
-        lines += piece.data.count(b"\n")
+    assert b"".join(piece for _, piece in pieces) == data
+    expected = 1
+    for line, piece in pieces:
+        assert line == expected
+        assert piece.endswith(b"\n\n")
+        expected += piece.count(b"\n")
 
 
 def test_words_a_line_probabilities_and_heads_to_keep(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_words_a_line_probabilities_and_heads_to_keep(tmp_path: Path) -> None:
     plain = tmp_path / "in.txt"
     plain.write_text("a b c\ndog b\n")
     pieces = parse_with_workers(parser, plain, FileOptions(write_probs=True), workers=2)
-    parsed = list(read_conllu(io.StringIO("".join(pieces))))
+    parsed = list(read_conllu(io.BytesIO(b"".join(pieces))))
     assert [sentence.forms for sentence in parsed] == [["a", "b", "c"], ["dog", "b"]]
     assert all(token.misc.startswith("HeadProb=") for token in parsed[0].tokens)
     assert parsed[0].comments[-1].startswith("# log_prob = ")
@@ -75,7 +75,7 @@ def test_words_a_line_probabilities_and_heads_to_keep(tmp_path: Path) -> None:
     held = tmp_path / "held.conllu"
     write_conllu([Sentence(["a", "b", "c"], [3, -1, -1])], held)
     pieces = parse_with_workers(parser, held, FileOptions(keep_heads=True), workers=1)
-    kept = list(read_conllu(io.StringIO("".join(pieces))))
+    kept = list(read_conllu(io.BytesIO(b"".join(pieces))))
     assert kept[0].heads[0] == 3
 
 
@@ -208,7 +208,7 @@ def test_raw_text_is_cut_as_in_one_process(tmp_path: Path) -> None:
     assert len(parsed) >= 3
     sentences = map(SentenceIds().give, parser.parse(text))
     expected = "".join(with_written_probs(s).to_conllu() for s in sentences)
-    assert without_digits("".join(parsed)) == without_digits(expected)
+    assert without_digits(b"".join(parsed).decode()) == without_digits(expected)
 
 
 NAMES = ("Sarah", "Peter", "the man", "a dog")

@@ -17,7 +17,8 @@ from treecrf.parser.arguments import (
     place_of,
 )
 from treecrf.parser.batching.batch import allowed_arcs, make_batch
-from treecrf.parser.batching.encoding import EncodedSentences, check_tags, encode
+from treecrf.parser.batching.encoding import EncodedSentences, check_tags, encode_words
+from treecrf.parser.batching.words import SentenceTable, WordTable
 from treecrf.parser.bundled import model_folder
 from treecrf.parser.choices import Decoder, Precision
 from treecrf.parser.constraints import (
@@ -222,10 +223,10 @@ class Parser(Model):
         self, sentence: Sentence, constraint: Constraints, *, k: int
     ) -> list[tuple[Sentence, float]]:
         """The k best trees of a sentence under its constraints, each with its log-probability."""
-        trees = self._decode([sentence], [constraint], topk=[checked_count(k)]).best
+        trees = self.decode(SentenceTable([sentence]), [constraint], topk=[checked_count(k)]).best
         assert trees is not None
         assert trees[0] is not None
-        return self._namer.ranked(sentence, constraint, trees[0])
+        return self.namer.ranked(sentence, constraint, trees[0])
 
     def analyse(
         self,
@@ -242,8 +243,8 @@ class Parser(Model):
             constraints = [NO_CONSTRAINTS] * len(sentences)
         if topk is not None:
             topk = [k and checked_count(k) for k in topk]
-        trees = self._decode(sentences, constraints, details=True, topk=topk)
-        return self._namer.analyses(sentences, constraints, trees)
+        trees = self.decode(SentenceTable(sentences), constraints, details=True, topk=topk)
+        return self.namer.analyses(sentences, constraints, trees)
 
     def distribution(
         self,
@@ -261,7 +262,7 @@ class Parser(Model):
         made = list(make_constraints(len(given), constraints, forbidden))
         if not given:
             raise ParserError("there is no sentence")
-        encoded = self._encode(given, made, first=1)
+        encoded = self._encode(SentenceTable(given), made, first=1)
         batch = make_batch(encoded, np.arange(len(given)), device=self.device)
         back = torch.from_numpy(np.argsort(batch.rows)).to(self.device)
 
@@ -289,26 +290,24 @@ class Parser(Model):
         """The trees of some sentences, of which the first has this number in messages."""
         sentences = [sentence for sentence, _ in window]
         constraints = [constraint for _, constraint in window]
-        trees = self._decode(sentences, constraints, decoder=decoder, first=first, probs=probs)
-        return self._namer.with_trees(sentences, constraints, trees)
+        words = SentenceTable(sentences)
+        trees = self.decode(words, constraints, decoder=decoder, first=first, probs=probs)
+        return self.namer.with_trees(sentences, constraints, trees)
 
     def _encode(
-        self,
-        sentences: Sequence[Sentence],
-        constraints: Sequence[Constraints],
-        *,
-        first: int | None = None,
+        self, words: WordTable, constraints: Sequence[Constraints], *, first: int | None = None
     ) -> EncodedSentences:
         """Check sentences and their constraints, and turn words into numbers."""
-        for row, (sentence, constraint) in enumerate(zip(sentences, constraints, strict=True)):
+        for row, constraint in enumerate(constraints):
             if constraint:
+                sentence = words.sentence(row)
                 constraint.check(sentence, where=place_of(sentence, row, first))
-        check_tags(sentences, self.config)
-        return encode(sentences, self.vocabulary, self.config)
+        check_tags(words, self.config)
+        return encode_words(words, self.vocabulary, self.config)
 
-    def _decode(
+    def decode(
         self,
-        sentences: Sequence[Sentence],
+        words: WordTable,
         constraints: Sequence[Constraints],
         *,
         decoder: Decoder | None = None,
@@ -319,13 +318,13 @@ class Parser(Model):
     ) -> Trees:
         """The trees of sentences; errors name the sentence, by its number if `first` is given."""
         config = self.config if decoder is None else replace(self.config, decoder=decoder)
-        for sentence, k in zip(sentences, topk or (), strict=False):
+        for row, k in enumerate(topk or ()):
             if k:
-                check_lists(sentence, k, self.config)
+                check_lists(words.sentence(row), k, self.config)
         try:
             return decode_sentences(
                 self.scorer,
-                self._encode(sentences, constraints, first=first),
+                self._encode(words, constraints, first=first),
                 constraints,
                 config=config,
                 device=self.device,
@@ -334,7 +333,7 @@ class Parser(Model):
                 topk=topk,
             )
         except (NoAllowedTreeError, TooLongError) as error:
-            where = place_of(sentences[error.row], error.row, first)
+            where = place_of(words.sentence(error.row), error.row, first)
             raise error.named(where, forbidden=bool(constraints[error.row].forbidden)) from None
 
 

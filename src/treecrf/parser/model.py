@@ -51,7 +51,7 @@ class Model:
         self._folder = folder  # where the segmenter is, which is loaded when it is first needed
         self._segmenter: Segmenter | None = None
         self.device = choose_device(device)
-        self._namer = TreeNamer(vocabulary, config)
+        self.namer = TreeNamer(vocabulary, config)
         self.scorer: Network
         if network is not None:
             self.scorer = network

@@ -3,8 +3,11 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+import numpy.typing as npt
 
 from treecrf.parser.choices import Column
 from treecrf.parser.config import Config
@@ -58,6 +61,16 @@ class Vocabulary:
         self.relation_numbers = _numbers(self.relations, 0)
         self.column_numbers = {name: _numbers(self.columns[name], 0) for name in COLUMNS}
         self.vector_numbers = _numbers(self.vectors, 1)
+
+    @cached_property
+    def codes(self) -> npt.NDArray[np.int64]:
+        """The number of each character by its code point; the last stands for all that follow."""
+        known = {
+            ord(item): self.character_numbers[item] for item in self.characters if len(item) == 1
+        }
+        table = np.full(max(known, default=0) + 2, UNKNOWN, np.int64)
+        table[[*known]] = [*known.values()]
+        return table
 
     @property
     def sizes(self) -> dict[str, int]:

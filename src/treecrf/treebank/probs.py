@@ -3,11 +3,13 @@
 import math
 import re
 from collections.abc import Sequence
+from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from treecrf.treebank.sentence import Sentence
 
 __all__ = [
+    "KEYS",
     "SURE",
     "Certainty",
     "certainty",
@@ -29,7 +31,11 @@ _STEPS: tuple[tuple[float, Certainty], ...] = (
     (0.4, "doubtful"),
     (0.0, "unlikely"),
 )
-_KEYS = ("HeadProb=", "DeprelProb=", "UposProb=")
+KEYS = MappingProxyType(
+    {"probs": "HeadProb=", "deprel_probs": "DeprelProb=", "upos_probs": "UposProb="}
+)
+"""The keys in MISC of the probabilities that sentences have."""
+_STARTS = tuple(KEYS.values())
 _HEAD_PROB = re.compile(r"(?:^|\|)HeadProb=([^|]*)")
 _OF_TREE = re.compile(r"#\s*(rank|log_prob)\s*=\s*(\S+)\s*$")
 
@@ -46,14 +52,14 @@ def head_probs(sentence: Sentence) -> list[float | None]:
 
 def without_probs(sentence: Sentence) -> list[str] | None:
     """MISC of each word without probabilities, for another tree; None where no word has any."""
-    if not any(map(sentence.misc_may_have, _KEYS)):
+    if not any(map(sentence.misc_may_have, _STARTS)):
         return None
     return [_without_prob(misc) for misc in sentence.column("misc")]
 
 
 def with_written_probs(sentence: Sentence) -> Sentence:
     """The sentence with its probabilities in MISC, as `HeadProb=0.9876|DeprelProb=0.9911`."""
-    known = zip(_KEYS, (sentence.probs, sentence.deprel_probs, sentence.upos_probs), strict=True)
+    known = ((key, getattr(sentence, name)) for name, key in KEYS.items())
     given = {key: probs for key, probs in known if probs is not None}
     misc = []
     for old, *probs in zip(sentence.column("misc"), *given.values(), strict=True):
@@ -64,7 +70,7 @@ def with_written_probs(sentence: Sentence) -> Sentence:
 
 
 def _without_prob(misc: str) -> str:
-    return "|".join(item for item in misc.split("|") if not item.startswith(_KEYS)) or "_"
+    return "|".join(item for item in misc.split("|") if not item.startswith(_STARTS)) or "_"
 
 
 def log_prob(sentence: Sentence) -> float | None:

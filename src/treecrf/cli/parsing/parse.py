@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["parse"]
 
 _KINDS = get_args(InputKind)
+_LARGE = 1 << 20  # bytes
 
 
 def parse(
@@ -243,20 +244,38 @@ def _parse_file(
     workers: int,
 ) -> int:
     """Parse one file, and count its sentences; `workers` processes read and write it, if any."""
-    if not workers:
+    if workers:
+        from treecrf.parser.files.workers import parse_with_workers
+
+        pieces = parse_with_workers(parser, source, options, workers=workers)
+    elif isinstance(source, str) and _is_large(source) and _workers_take(source, options, format):
+        from treecrf.parser.files.conllu import parse_to_conllu
+
+        pieces = parse_to_conllu(parser, source, options)
+    else:
         from treecrf.parser.files.sources import parse_file
 
         sentences = parse_file(parser, source, options)
         return write_trees(sentences, output, format=format, live=source == "-")
-    from treecrf.parser.files.workers import parse_with_workers
     from treecrf.treebank.files.streams import open_target
 
     count = 0
     with open_target(output) as write:
-        for piece in track(parse_with_workers(parser, source, options, workers=workers), "pieces"):
+        for piece in track(pieces, "pieces"):
             write(piece)
-            count += piece.count("\n\n")
+            count += piece.count(b"\n\n")
     return count
+
+
+def _is_large(file: str) -> bool:
+    """Whether compiled kernels read and write this file; a small one is done before they load."""
+    if not os.path.isfile(file) or os.path.getsize(file) < _LARGE:
+        return False
+    import torch
+
+    from treecrf.ops.backend import obstacle
+
+    return obstacle("numba", torch.device("cpu")) is None
 
 
 def _workers_take(file: str, options: "FileOptions", format: OutputFormat) -> bool:

@@ -85,13 +85,12 @@ def _characters(
     forms: Sequence[str], vocabulary: Vocabulary, most: int
 ) -> tuple[Integers, Integers]:
     """Characters `[form, most]` of forms, and their counts `[form]`."""
-    known = vocabulary.character_numbers
-    characters = np.zeros((len(forms), most), np.int64)
-    counts = np.empty(len(forms), np.int64)
     start = most // 2
-    for row, form in enumerate(forms):
-        if len(form) > most:
-            form = form[:start] + form[start - most :]
-        counts[row] = max(len(form), 1)  # a word without characters has an unknown one
-        characters[row, : len(form)] = [known.get(character, UNKNOWN) for character in form]
-    return characters, counts
+    read = [form if len(form) <= most else form[:start] + form[start - most :] for form in forms]
+    sizes = np.fromiter(map(len, read), np.int64, len(read))
+    codes = np.frombuffer("".join(read).encode("utf-32-le", "surrogatepass"), np.uint32)
+    known = vocabulary.codes
+    characters = np.full((len(forms), most), UNKNOWN, np.int64)
+    inside = np.arange(most) < sizes[:, None]
+    characters[inside] = known.take(np.minimum(codes, len(known) - 1))
+    return characters, np.maximum(sizes, 1)  # a word without characters has an unknown one

@@ -1,9 +1,8 @@
 """Sentences as arrays of numbers, on the host; batches are cut from these."""
 
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,20 @@ from treecrf.parser.batching.distinct import FormTable, Integers
 from treecrf.parser.batching.pieces import PieceTable
 from treecrf.parser.batching.spelling import spellings_of
 from treecrf.parser.batching.targets import Targets
+from treecrf.parser.batching.words import SentenceTable, WordTable, word_places
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary, classes_of
 from treecrf.treebank import Sentence
 
-__all__ = ["Annotation", "EncodedSentences", "check_tags", "encode", "encode_annotation"]
+__all__ = [
+    "Annotation",
+    "EncodedSentences",
+    "check_tags",
+    "encode",
+    "encode_annotation",
+    "encode_words",
+]
 
 # Characters of a word that a model reads. A longer one is no word of a language, and the time to
 # normalise a run of combining marks grows with its square.
@@ -55,34 +62,46 @@ class Annotation:
     targets: Targets | None = None  # of teachers: the loss uses them instead of the fields above
 
 
-def check_tags(sentences: Sequence[Sentence], config: Config) -> None:
+def check_tags(words: WordTable, config: Config) -> None:
     """Raise an error if the model reads tags and a sentence has none: its tree would be wrong."""
     if config.tags == "none":
         return
-    for sentence in sentences:
-        if set(sentence.column(config.tags)) == {"_"}:
-            raise ParserError(
-                f"{sentence.where}: the model reads tags ({config.tags}), and there are none: tag "
-                "the words first, or take a model that reads words alone"
-            )
+    names, numbers = words.column(config.tags)
+    if "_" not in names:
+        return
+    lengths = words.lengths
+    sentence = np.repeat(np.arange(len(lengths)), lengths)
+    tagged = np.bincount(sentence[numbers != names.index("_")], minlength=len(lengths))
+    for row in np.flatnonzero((tagged == 0) & (lengths > 0)).tolist():
+        raise ParserError(
+            f"{words.sentence(row).where}: the model reads tags ({config.tags}), and there are "
+            "none: tag the words first, or take a model that reads words alone"
+        )
 
 
 def encode(
     sentences: Sequence[Sentence], vocabulary: Vocabulary, config: Config
 ) -> EncodedSentences:
     """The words of sentences as numbers."""
-    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    return encode_words(SentenceTable(sentences), vocabulary, config)
+
+
+def encode_words(words: WordTable, vocabulary: Vocabulary, config: Config) -> EncodedSentences:
+    """The words of sentences as numbers."""
+    lengths = words.lengths
     starts = np.cumsum(lengths + 1) - (lengths + 1)
-    # The root symbol is None, which no form is; each new form has the next number.
-    numbering: defaultdict[str | None, int] = defaultdict(count(1).__next__, {None: 0})
-    tokens = chain.from_iterable((None, *sentence.forms) for sentence in sentences)
-    size = int((lengths + 1).sum())
-    forms = np.fromiter(map(numbering.__getitem__, tokens), np.int64, size)
-    distinct = [_as_read(form or "") for form in numbering]
+    names, numbers = words.column("form")
+    # The first form stands for the root symbol; each new one has the next number.
+    distinct = ["", *map(_as_read, names)]
+    places, size = word_places(lengths), int((lengths + 1).sum())
+    forms = np.zeros(size, np.int64)
+    forms[places] = numbers + 1
     tags = form_table = piece_table = None
     if config.tags != "none":
-        columns = (sentence.column(config.tags) for sentence in sentences)
-        tags = _numbers(columns, vocabulary.tag_numbers, root=ROOT, unknown=UNKNOWN)
+        names, numbers = words.column(config.tags)
+        known = vocabulary.tag_numbers
+        tags = np.full(size, ROOT, np.int64)
+        tags[places] = np.array([known.get(name, UNKNOWN) for name in names], np.int64)[numbers]
     if vocabulary.pieces is None:
         form_table = FormTable.of(
             distinct, vocabulary, lowercase=config.lowercase, max_chars=config.max_chars

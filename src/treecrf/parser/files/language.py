@@ -3,8 +3,11 @@
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from types import MappingProxyType
 
+from treecrf.parser.batching.distinct import Integers
+from treecrf.parser.batching.words import WordTable
 from treecrf.parser.errors import LanguageWarning
 from treecrf.treebank.sentence import Sentence
 
@@ -52,12 +55,16 @@ def warn_of_language(language: str) -> None:
     warnings.warn(f"{problem}; its output may mean nothing", LanguageWarning, stacklevel=level)
 
 
-def is_foreign(sentences: Iterable[Sentence], language: str) -> bool:
-    """Whether some of the sentences are not in this language."""
+def is_foreign(words: WordTable, language: str) -> bool:
+    """Whether some sentences are not in this language."""
     check = LanguageCheck(language, tell=lambda _: None)
-    for _ in check.watch_all(sentences):
-        pass
+    check.see(words)
+    check.finish()
     return check.foreign
+
+
+def _take(names: list[str], numbers: Integers) -> list[str]:
+    return [names[number] for number in numbers.tolist()]
 
 
 class LanguageCheck:
@@ -83,6 +90,18 @@ class LanguageCheck:
         """The same sentences; those of several calls follow each other until `finish`."""
         return sentences if self._common is None else self._watched(sentences)
 
+    def see(self, words: WordTable) -> None:
+        """Watch sentences that follow those before."""
+        if self._common is None or self.foreign:
+            return
+        names, numbers = words.column("form")
+        start = 0
+        for size in words.lengths.tolist():
+            self._see(size, partial(_take, names, numbers[start : start + size]))
+            start += size
+            if self.foreign:
+                return
+
     def finish(self) -> None:
         """Judge the last sentences, together with those before them."""
         if not self.foreign and self._common is not None:
@@ -92,12 +111,12 @@ class LanguageCheck:
     def _watched(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         for sentence in sentences:
             if not self.foreign:
-                self._see(sentence)
+                self._see(len(sentence), partial(getattr, sentence, "forms"))
             yield sentence
 
-    def _see(self, sentence: Sentence) -> None:
+    def _see(self, words: int, forms: Callable[[], Iterable[str]]) -> None:
         assert self._common is not None
-        self._now.count(sentence, self._common)
+        self._now.count(words, forms, self._common)
         if self._now.words >= _WINDOW:
             self._judge()
             self._before, self._now = self._now, _Counts()
@@ -116,12 +135,12 @@ class _Counts:
     def __init__(self) -> None:
         self.words = self.letters = self.small = self.common = 0
 
-    def count(self, sentence: Sentence, common: frozenset[str]) -> None:
+    def count(self, words: int, forms: Callable[[], Iterable[str]], common: frozenset[str]) -> None:
         """Add the words of a sentence; once enough are common, the others are not looked at."""
-        self.words += len(sentence)
+        self.words += words
         if self.common >= _SHARE * _WINDOW:
             return
-        for form in sentence.forms:
+        for form in forms():
             if form in common:
                 self.common += 1
             elif not form[:1].isalpha():

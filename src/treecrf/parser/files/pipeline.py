@@ -7,15 +7,25 @@ from contextvars import ContextVar, copy_context
 from threading import Event
 from typing import Generic, ParamSpec, TypeVar
 
-__all__ = ["Ahead", "StoppedError", "pipelined", "stop_of_thread", "submit", "windows"]
+__all__ = [
+    "WINDOW_ITEMS",
+    "WINDOW_WORDS",
+    "Ahead",
+    "StoppedError",
+    "pipelined",
+    "stop_of_thread",
+    "submit",
+    "windows",
+]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
-# Size of a window, within which sentences are sorted by length.
-_WORDS = 1 << 16
-_ITEMS = 1 << 13
+WINDOW_WORDS = 1 << 16
+"""Size of a window, within which sentences are sorted by length."""
+WINDOW_ITEMS = 1 << 13
+"""Most sentences of a window."""
 # Windows that are being computed or wait while the next one is read.
 _IN_FLIGHT = 2
 
@@ -27,7 +37,7 @@ def windows(
     *,
     size: Callable[[Item], int],
     most: int | None = None,
-    words: int = _WORDS,
+    words: int = WINDOW_WORDS,
 ) -> Iterator[list[Item]]:
     """Lists of items, bounded in total size; the first are small, so that output starts early.
 
@@ -35,7 +45,7 @@ def windows(
     """
     window: list[Item] = []
     total = 0
-    most = min(most or _ITEMS, _ITEMS)
+    most = min(most or WINDOW_ITEMS, WINDOW_ITEMS)
     largest = words // 16
     for item in items:
         window.append(item)

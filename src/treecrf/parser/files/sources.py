@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import accumulate, chain
-from typing import IO, TYPE_CHECKING, Protocol, cast
+from typing import IO, TYPE_CHECKING, NamedTuple, Protocol, cast
 
 from treecrf.parser.choices import Decoder, InputKind
 from treecrf.parser.decoding.sentences import RANK
@@ -35,9 +35,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FileOptions",
+    "Opened",
     "check_has_heads",
     "look_into",
+    "open_input",
     "parse_file",
+    "parts_of",
     "read_input",
     "read_parts",
     "tag_file",
@@ -109,28 +112,41 @@ def read_parts(
 
     Those of a text have ids. A warning tells of text that is not in the language of the model.
     """
-    with open_input(parser, source, options) as (stream, name, kind):
-        ids, check = SentenceIds(), LanguageCheck(parser.language)
-        more = None if kind == "parquet" else more_of(source)
-        if kind == "lines":
-            groups = whole_lines(text_pieces(stream, name), name, more or _always)
-            found: Iterable[Iterable[Sentence]] = _sentences_of_lines(parser, groups, name)
-        elif more is None:
-            found = [_read(parser, stream, name, kind, options, trees=trees)]
-        elif kind == "text":
-            found = _live_text(parser, text_pieces(stream, name), more)
-        else:
+    with open_input(parser, source, options) as opened:
+        more = None if opened.kind == "parquet" else more_of(source)
+        yield from parts_of(parser, opened, options, trees=trees, more=more)
 
-            def read(data: bytes, lines: int) -> Iterator[Sentence]:
-                part = _part(data, name)
-                return _read(parser, part, name, kind, options, trees=trees, before=lines)
 
-            chunks = parts(cast(IO[bytes], stream), name, blocks=kind == "conllu", more=more)
-            found = (_moved(read(data, lines), lines) for lines, data in chunks)
-        for sentences in found:
-            seen = check.watch(sentences)
-            yield seen if kind == "conllu" else map(ids.give, seen)
-        check.finish()
+def parts_of(
+    parser: HasSegmenter,
+    opened: "Opened",
+    options: FileOptions,
+    *,
+    trees: bool,
+    more: More | None = None,
+) -> Iterator[Iterable[Sentence]]:
+    """The sentences of an open file; see `read_parts`. `more` tells of a pipe whether it pauses."""
+    stream, name, kind = opened
+    ids, check = SentenceIds(), LanguageCheck(parser.language)
+    if kind == "lines":
+        groups = whole_lines(text_pieces(stream, name), name, more or _always)
+        found: Iterable[Iterable[Sentence]] = _sentences_of_lines(parser, groups, name)
+    elif more is None:
+        found = [_read(parser, opened, options, trees=trees)]
+    elif kind == "text":
+        found = _live_text(parser, text_pieces(stream, name), more)
+    else:
+
+        def read(data: bytes, lines: int) -> Iterator[Sentence]:
+            part = Opened(_part(data, name), name, kind)
+            return _read(parser, part, options, trees=trees, before=lines)
+
+        chunks = parts(cast(IO[bytes], stream), name, blocks=kind == "conllu", more=more)
+        found = (_moved(read(data, lines), lines) for lines, data in chunks)
+    for sentences in found:
+        seen = check.watch(sentences)
+        yield seen if kind == "conllu" else map(ids.give, seen)
+    check.finish()
 
 
 def _live_text(
@@ -172,15 +188,21 @@ def read_input(
     parser: HasSegmenter, source: File, options: FileOptions, *, trees: bool = True
 ) -> Iterator[Sentence]:
     """Read the sentences of a file; raw text is segmented. `trees`: whether heads must be trees."""
-    with open_input(parser, source, options) as (stream, name, kind):
-        yield from _read(parser, stream, name, kind, options, trees=trees)
+    with open_input(parser, source, options) as opened:
+        yield from _read(parser, opened, options, trees=trees)
+
+
+class Opened(NamedTuple):
+    """A file to read from, its name and its kind."""
+
+    stream: IO[bytes] | IO[str]
+    name: str
+    kind: InputKind
 
 
 @contextmanager
-def open_input(
-    parser: HasSegmenter, source: File, options: FileOptions
-) -> Iterator[tuple[IO[bytes] | IO[str], str, InputKind]]:
-    """A file to read from, its name and its kind."""
+def open_input(parser: HasSegmenter, source: File, options: FileOptions) -> Iterator[Opened]:
+    """Open a file and find out its kind."""
     kind = options.input
     if kind == "auto" and isinstance(source, str):
         kind = document_file(source) or kind
@@ -190,20 +212,14 @@ def open_input(
         if options.raw and kind == "conllu":
             advice = "`treecrf data convert --to text` makes text of it"
             raise ParserError(f"{name}: this is CoNLL-U, which has its words already; {advice}")
-        yield stream, name, kind
+        yield Opened(stream, name, kind)
 
 
 def _read(
-    parser: HasSegmenter,
-    stream: IO[bytes] | IO[str],
-    name: str,
-    kind: InputKind,
-    options: FileOptions,
-    *,
-    trees: bool,
-    before: int = 0,
+    parser: HasSegmenter, opened: Opened, options: FileOptions, *, trees: bool, before: int = 0
 ) -> Iterator[Sentence]:
     """The sentences of a file, or of a part of it that has so many lines before it."""
+    stream, name, kind = opened
     if kind == "jsonl" or kind == "parquet":
         documents = read_documents(stream, kind=kind, column=options.text_column, before=before)
         yield from _sentences_of(parser, documents)

@@ -7,7 +7,11 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from treecrf.parser.batching.encoding import EncodedSentences, check_tags, encode
+from treecrf.parser.batching.encoding import EncodedSentences, check_tags, encode_words
+from treecrf.parser.batching.words import SentenceTable
+from treecrf.parser.columns.columns import Columns
+from treecrf.parser.columns.reading import read_columns
+from treecrf.parser.columns.writing import write_columns
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import NO_CONSTRAINTS, Constraints, constraints_from
 from treecrf.parser.decoding.sentences import TreeNamer
@@ -20,8 +24,8 @@ from treecrf.segment.assembly import ScoredText, assemble
 from treecrf.segment.characters import Joins
 from treecrf.segment.multiwords import Splitter
 from treecrf.treebank import Sentence, TreebankError
+from treecrf.treebank.files.conllu import ConlluReader
 from treecrf.treebank.files.text import Input, SentenceIds, parse_input
-from treecrf.treebank.probs import with_written_probs
 
 __all__ = ["Decoded", "FileJob", "Numbers", "Piece", "serve"]
 
@@ -43,7 +47,7 @@ class FileJob:
 class Piece:
     """Whole sentences of a file."""
 
-    lines_before: int
+    line: int  # where it starts
     data: bytes
 
 
@@ -83,7 +87,7 @@ class _Worker:
     def __init__(self, job: FileJob) -> None:
         self.job = job
         self.namer = TreeNamer(job.vocabulary, job.config)
-        self.waiting: dict[int, tuple[list[Sentence], list[Constraints]]] = {}
+        self.waiting: dict[int, tuple[Columns | list[Sentence], list[Constraints]]] = {}
 
     def answer(self, number: int, message: Piece | ScoredText | Decoded) -> object:
         try:
@@ -95,22 +99,26 @@ class _Worker:
 
     def read(self, number: int, piece: Piece | ScoredText) -> Numbers:
         job = self.job
-        if isinstance(piece, Piece):
-            sentences = self._parse(piece)
-        else:
+        found: Columns | list[Sentence]
+        if isinstance(piece, ScoredText):
             assert job.cutting is not None
             splitter, joins = job.cutting
-            sentences = assemble(piece, splitter=splitter, joins=joins)
-        constraints = [
-            constraints_from(sentence) if job.keep_heads else NO_CONSTRAINTS
-            for sentence in sentences
-        ]
-        self.waiting[number] = sentences, constraints
-        check_tags(sentences, job.config)
-        encoded = encode(sentences, job.vocabulary, job.config)
-        named = any(constraints) or max(map(len, sentences), default=0) > LONG
-        places = [s.where for s in sentences] if named else []
-        return Numbers(encoded, constraints, places, is_foreign(sentences, job.config.language))
+            found = assemble(piece, splitter=splitter, joins=joins)
+        elif job.kind == "conllu" and not job.keep_heads:
+            reader = ConlluReader(job.name, trees=False, seen=piece.line > 1)
+            found = Columns.joined([*read_columns(reader, piece.data, line=piece.line)])
+        else:
+            found = self._parse(piece)
+        words = found if isinstance(found, Columns) else SentenceTable(found)
+        constraints = [NO_CONSTRAINTS] * len(found)
+        if job.keep_heads and not isinstance(found, Columns):
+            constraints = [constraints_from(sentence) for sentence in found]
+        self.waiting[number] = found, constraints
+        check_tags(words, job.config)
+        encoded = encode_words(words, job.vocabulary, job.config)
+        named = any(constraints) or words.lengths.max(initial=0) > LONG
+        places = [words.sentence(row).where for row in range(len(found))] if named else []
+        return Numbers(encoded, constraints, places, is_foreign(words, job.config.language))
 
     def _parse(self, piece: Piece) -> list[Sentence]:
         job = self.job
@@ -120,17 +128,18 @@ class _Worker:
                 parse_input(chunks, job.name, kind=job.kind, multiroot=True, trees=job.keep_heads)
             )
         except TreebankError as error:
-            line = error.line + piece.lines_before
+            line = error.line + piece.line - 1
             raise TreebankError(error.problem, source=error.source, line=line) from None
         for sentence in sentences:
-            sentence.line += piece.lines_before
+            sentence.line += piece.line - 1
         return sentences
 
-    def write(self, number: int, decoded: Decoded) -> str:
-        sentences, constraints = self.waiting.pop(number)
-        parsed = self.namer.with_trees(sentences, constraints, decoded.trees)
-        if self.job.kind != "conllu":
-            parsed = list(map(SentenceIds(decoded.before).give, parsed))
-        if self.job.write_probs:
-            parsed = [with_written_probs(sentence) for sentence in parsed]
-        return "".join([sentence.to_conllu() for sentence in parsed])
+    def write(self, number: int, decoded: Decoded) -> bytes:
+        found, constraints = self.waiting.pop(number)
+        if not isinstance(found, Columns):
+            if self.job.kind != "conllu":
+                found = list(map(SentenceIds(decoded.before).give, found))
+            found = Columns.of(found)
+        return write_columns(
+            self.namer, found, constraints, decoded.trees, write_probs=self.job.write_probs
+        )

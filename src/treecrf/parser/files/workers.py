@@ -19,6 +19,7 @@ from queue import SimpleQueue
 from typing import Any
 
 from treecrf.parser.api import Parser
+from treecrf.parser.columns.reading import whole_blocks
 from treecrf.parser.config import Config
 from treecrf.parser.decoding.batches import decode_sentences
 from treecrf.parser.decoding.decoder import NoAllowedTreeError
@@ -30,7 +31,7 @@ from treecrf.parser.files.pipeline import submit
 from treecrf.parser.files.sources import FileOptions, check_has_heads, look_into
 from treecrf.parser.files.worker import Decoded, FileJob, Numbers, Piece
 from treecrf.segment.assembly import ScoredText, cut_scored
-from treecrf.treebank.files.streams import File, next_chunk, open_source, read_chunks
+from treecrf.treebank.files.streams import File, open_source, read_chunks
 from treecrf.treebank.files.text import Input, text_pieces
 
 __all__ = ["parse_with_workers"]
@@ -57,7 +58,7 @@ def parse_with_workers(
     piece_bytes: int = 1 << 21,
     piece_characters: int = 1 << 18,
     program: str = _PROGRAM,
-) -> Iterator[str]:
+) -> Iterator[bytes]:
     """Parse a file to pieces of CoNLL-U, in order; one tree a sentence, no documents.
 
     Pieces have about `piece_bytes`, of raw text `piece_characters`. Workers run `program`.
@@ -80,8 +81,10 @@ def parse_with_workers(
             pieces = cut_scored(blocks, joins=segmenter.joins, size=piece_characters)
             read_as: Input = "tokens"
         elif kind == "conllu" or kind == "tokens":
-            chunks = read_chunks(file, piece_bytes // 8)
-            pieces, read_as = _pieces(chunks, name, kind, size=piece_bytes), kind
+            found = whole_blocks(
+                read_chunks(file, piece_bytes // 8), name, size=piece_bytes, lines=kind == "tokens"
+            )
+            pieces, read_as = (Piece(line, data) for line, data in found), kind
         else:
             raise ParserError(f"{name}: workers take no documents; parse them with none")
         job = FileJob(parser.vocabulary, parser.config, name, read_as, keep_heads, probs, cutting)
@@ -98,7 +101,7 @@ def parse_with_workers(
 
         def compute(
             number: int, numbers: "Future[Numbers]", before: "Future[int]", after: "Future[int]"
-        ) -> "Future[str]":
+        ) -> "Future[bytes]":
             nonlocal told
             sentences = before.result()
             try:
@@ -113,7 +116,7 @@ def parse_with_workers(
             trees = _trees(parser, encoded, config, probs=probs)
             return pool[number % workers].ask(number, Decoded(trees, sentences))
 
-        under_way: deque[Future[Future[str]]] = deque()
+        under_way: deque[Future[Future[bytes]]] = deque()
         after: Future[int] = Future()  # how many sentences come before the next piece
         after.set_result(0)
         for number, piece in enumerate(pieces):
@@ -147,26 +150,6 @@ def _trees(parser: Parser, numbers: Numbers, config: Config, *, probs: bool) -> 
         )
     except (NoAllowedTreeError, TooLongError) as error:
         raise error.named(numbers.places[error.row]) from None
-
-
-def _pieces(chunks: Iterator[bytes], name: str, kind: Input, *, size: int) -> Iterator[Piece]:
-    """The file in pieces of whole sentences, each of about so many bytes."""
-    lines = 0
-    rest: list[bytes] = []
-    while chunk := next_chunk(chunks, name, line=lines + 1, before=rest):
-        rest.append(chunk)
-        if sum(map(len, rest)) < size:
-            continue
-        data = b"".join(rest)
-        end = len(data) if kind == "tokens" else data.rfind(b"\n\n") + 2
-        if end < 2:  # the sentence does not end yet
-            rest = [data]
-            continue
-        yield Piece(lines, data[:end])
-        lines += data.count(b"\n", 0, end)
-        rest = [data[end:]]
-    if data := b"".join(rest):
-        yield Piece(lines, data)
 
 
 class _Process:

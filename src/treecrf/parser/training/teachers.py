@@ -17,6 +17,7 @@ from treecrf.parser.batching.encoding import (
     encode,
 )
 from treecrf.parser.batching.targets import WEIGHT, Items, Targets
+from treecrf.parser.batching.words import SentenceTable
 from treecrf.parser.bundled import model_folder
 from treecrf.parser.config import Config
 from treecrf.parser.decoding.batches import BATCH_WORDS
@@ -85,7 +86,7 @@ def find_targets(
     """
     device = teachers[0].device
     for teacher in teachers:
-        check_tags(sentences, teacher.config)
+        check_tags(SentenceTable(sentences), teacher.config)
     theirs = [encode(sentences, teacher.vocabulary, teacher.config) for teacher in teachers]
     renumberings = [_renumbering(teacher.vocabulary, vocabulary, config) for teacher in teachers]
     count = int((encoded.lengths + 1).sum())

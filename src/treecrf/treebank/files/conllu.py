@@ -22,6 +22,7 @@ from treecrf.treebank.trees import find_cycle, roots
 
 __all__ = [
     "Columns",
+    "ConlluReader",
     "Format",
     "check_conllu",
     "parse_chunks",
@@ -70,15 +71,13 @@ def parse_chunks(
     chunks: Iterator[bytes], name: str, *, columns: Columns, multiroot: bool, trees: bool = True
 ) -> Iterator[Sentence]:
     """The sentences of a file that comes in pieces; see `parse_sentence`."""
-    reader = _Reader(name, columns, multiroot, trees)
-    for line, breaks, block in streams.read_blocks(chunks, name):
-        yield reader.parse(block, line, breaks)
+    yield from ConlluReader(name, columns, multiroot, trees).read(chunks)
 
 
 def check_conllu(source: File, *, multiroot: bool = False) -> Iterator[Sentence | TreebankError]:
     """The sentences of a file and, in the place of those that are malformed, what is wrong."""
     with streams.open_source(source) as (file, name):
-        reader = _Reader(name, "gold", multiroot)
+        reader = ConlluReader(name, "gold", multiroot)
         try:
             for line, breaks, block in streams.read_blocks(streams.read_chunks(file), name):
                 try:
@@ -90,14 +89,22 @@ def check_conllu(source: File, *, multiroot: bool = False) -> Iterator[Sentence 
 
 
 @dataclass(slots=True)
-class _Reader:
+class ConlluReader:
     """Sentences of one file; it finds out the format as it goes."""
 
     name: str
-    columns: Columns
-    multiroot: bool
+    columns: Columns = "gold"
+    multiroot: bool = True
     trees: bool = True
     format: Format | None = None
+    seen: bool = False  # whether the file has a sentence
+
+    def read(self, chunks: Iterator[bytes], *, line: int = 1) -> Iterator[Sentence]:
+        """The sentences of the file, or of a part that starts at this line."""
+        blocks = streams.read_blocks(chunks, self.name, line=line, seen=self.seen)
+        for first_line, breaks, block in blocks:
+            yield self.parse(block, first_line, breaks)
+            self.seen = True
 
     def parse(self, data: bytes, line: int, breaks: int) -> Sentence:
         block = streams.decode(data, self.name, line)

@@ -146,10 +146,13 @@ def read_piece(
     raise TreebankError(problem, source=name, line=line)
 
 
-def read_blocks(chunks: Iterator[bytes], name: str) -> Iterator[tuple[int, int, bytes]]:
-    """The blocks between empty lines: first line, number of line breaks, bytes."""
-    line = 1
-    seen = False
+def read_blocks(
+    chunks: Iterator[bytes], name: str, *, line: int = 1, seen: bool = False
+) -> Iterator[tuple[int, int, bytes]]:
+    """The blocks between empty lines: first line, number of line breaks, bytes.
+
+    Of a part of a file, `line` is where it starts, and `seen` whether there are blocks before it.
+    """
     rest = [b""]  # in pieces, joined once: a file without empty lines takes linear time
     while chunk := next_chunk(chunks, name, line=line, before=rest):
         rest.append(chunk)
@@ -205,8 +208,8 @@ def not_utf8(reason: str, name: str, *, start: bytes = b"") -> str:
 
 
 @contextlib.contextmanager
-def open_target(target: File) -> Iterator[Callable[[str], object]]:
-    """Something that writes text to a file; a path has its old content until all is written."""
+def open_target(target: File) -> Iterator[Callable[[str | bytes], object]]:
+    """Something that writes text or UTF-8; a path has its old content until all is written."""
     if not isinstance(target, (str, os.PathLike)):
         yield _writer(target)
     elif os.fspath(target) in ("-", *_STANDARD_OUTPUT):
@@ -231,14 +234,16 @@ def _is_packed(name: str) -> bool:
     return not name.startswith(("/dev/", "/proc/")) and os.path.realpath(name).endswith(".gz")
 
 
-def _writer(file: IO[bytes] | IO[str]) -> Callable[[str], object]:
+def _writer(file: IO[bytes] | IO[str]) -> Callable[[str | bytes], object]:
     if hasattr(file, "encoding"):
-        return file.write  # type: ignore[return-value]
-    return lambda text: file.write(_encode(text))  # type: ignore[arg-type]
+        characters = cast(IO[str], file)
+        return lambda text: characters.write(text if isinstance(text, str) else text.decode())
+    binary = cast(IO[bytes], file)
+    return lambda text: binary.write(_encode(text) if isinstance(text, str) else text)
 
 
-def _named(write: Callable[[str], object], name: str) -> Callable[[str], object]:
-    def named(text: str) -> object:
+def _named(write: Callable[[str | bytes], object], name: str) -> Callable[[str | bytes], object]:
+    def named(text: str | bytes) -> object:
         try:
             return write(text)
         except OSError as error:

@@ -1,0 +1,1 @@
+"""Sentences of a file as columns: bytes and numbers, without an object a word."""

@@ -1,0 +1,69 @@
+"""From a file to CoNLL-U in one process, without an object a word where the file is CoNLL-U."""
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from treecrf.parser.api import Parser
+from treecrf.parser.columns.columns import Columns
+from treecrf.parser.columns.reading import column_windows, read_columns, whole_blocks
+from treecrf.parser.columns.writing import write_columns
+from treecrf.parser.constraints import NO_CONSTRAINTS, Constraints, constraints_from
+from treecrf.parser.files.language import LanguageCheck
+from treecrf.parser.files.pipeline import pipelined, windows
+from treecrf.parser.files.sources import FileOptions, Opened, open_input, parts_of
+from treecrf.treebank import Sentence
+from treecrf.treebank.files.conllu import ConlluReader
+from treecrf.treebank.files.streams import File, read_chunks
+
+__all__ = ["parse_to_conllu"]
+
+Window = tuple[Columns, list[Constraints]]
+
+_PIECE = 1 << 18  # bytes of a file that are cut at once
+
+
+def parse_to_conllu(parser: Parser, source: File, options: FileOptions) -> Iterator[bytes]:
+    """Parse a file to pieces of CoNLL-U, in order; one tree a sentence. Memory stays bounded."""
+    done = 0
+
+    def work(window: Window) -> bytes:
+        nonlocal done
+        columns, constraints = window
+        trees = parser.decode(
+            columns,
+            constraints,
+            decoder=options.decoder,
+            first=done + 1,
+            probs=options.write_probs,
+        )
+        done += len(columns)
+        return write_columns(
+            parser.namer, columns, constraints, trees, write_probs=options.write_probs
+        )
+
+    with open_input(parser, source, options) as opened:
+        if opened.kind == "conllu" and not options.keep_heads:
+            found = _read(parser, opened)
+        else:  # sentences are made of text, or checked to have trees
+            parts = parts_of(parser, opened, options, trees=options.keep_heads)
+            found = chain.from_iterable(_of_sentences(part, options) for part in parts)
+        yield from pipelined(found, work)
+
+
+def _read(parser: Parser, opened: Opened) -> Iterator[Window]:
+    """The windows of a CoNLL-U file, with a warning if it is in another language."""
+    check = LanguageCheck(parser.language)
+    reader = ConlluReader(opened.name, trees=False)
+    pieces = whole_blocks(read_chunks(opened.stream), opened.name, size=_PIECE)
+    parts = (read_columns(reader, data, line=line) for line, data in pieces)
+    for columns in column_windows(chain.from_iterable(parts)):
+        check.see(columns)
+        yield columns, [NO_CONSTRAINTS] * len(columns)
+    check.finish()
+
+
+def _of_sentences(sentences: Iterable[Sentence], options: FileOptions) -> Iterator[Window]:
+    for window in windows(sentences, size=len):
+        keep = options.keep_heads
+        constraints = [constraints_from(one) if keep else NO_CONSTRAINTS for one in window]
+        yield Columns.of(window), constraints
