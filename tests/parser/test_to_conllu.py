@@ -67,7 +67,6 @@ ODD = """\
 PLAIN = "1\tdog\t_\t_\t_\t_\t_\t_\t_\t_\n2\tdog\t_\tN\t_\t_\t1\t_\t_\t_\n\n"
 CONLLX = "1\tdog\tdog\tN\tN\t_\t0\tx\t_\t_\n2\tb\tb\tN\tN\t_\t1\ty\t1\ty\n\n"
 CONLL09 = "1\tdog\t_\t_\tN\tN\t_\t_\t0\t0\tx\tx\t_\t_\n\n"
-LONG = "".join(f"{n}\tdog\t_\t_\t_\t_\t{n - 1}\tx\t_\t_\n" for n in range(1, 1101)) + "\n"
 
 FILES = {
     "comments, multiword tokens, empty nodes, DEPS, probabilities": ODD,
@@ -82,7 +81,6 @@ FILES = {
     "carriage returns in cells": PLAIN.replace("N", "N\rN"),
     "a carriage return at the end of MISC": ODD + PLAIN.replace("_\n\n", "a\r\r\n\n"),
     "a carriage return at the end of a comment": "# a\r\r\n" + PLAIN,
-    "many words": LONG,
     "no empty line at the end": ODD[:-1],
     "no final line break": ODD[:-2],
     "only a comment": ODD + "# a\n\n",
@@ -262,6 +260,14 @@ def test_probabilities_are_rounded_as_python_does(probs: list[float]) -> None:
         probs=np.array([0, *probs]),
         log_probs=np.array([-0.00001]),
     )
+    check_written(TreeNamer(VOCABULARY, SMALL), sentences, trees)
+
+
+def test_many_words() -> None:
+    sentences = [Sentence(["dog"] * 1100), Sentence(["dog"] * 10_000)]
+    lengths = np.array([len(sentence) for sentence in sentences])
+    heads = np.concatenate([np.arange(-1, length).clip(0) for length in lengths])
+    trees = Trees(lengths, heads, np.zeros(len(heads), np.int64))
     check_written(TreeNamer(VOCABULARY, SMALL), sentences, trees)
 
 
