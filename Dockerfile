@@ -1,6 +1,6 @@
 # treecrf on a CPU: the command, the English model and the service.
 #
-#   docker build --tag=treecrf .
+#   docker build --tag=treecrf --build-arg TORCH_INDEX=URL .
 #   docker run --rm treecrf parse --text "I saw Sarah with a telescope." --format tree
 #   docker run --rm -p 8000:8000 treecrf serve --host 0.0.0.0
 FROM python:3.12-slim
@@ -9,9 +9,10 @@ WORKDIR /opt/treecrf
 COPY pyproject.toml constraints.txt README.md LICENSE ./
 COPY src src
 
-# torch's builds for CPUs: the usual ones bring gigabytes of CUDA.
+# The index of torch's builds for CPUs, which pytorch.org names; the usual ones bring gigabytes of CUDA.
+ARG TORCH_INDEX
 RUN pip install --no-cache-dir -c constraints.txt \
-        --extra-index-url https://download.pytorch.org/whl/cpu "torch==2.13.0+cpu" \
+        ${TORCH_INDEX:+--extra-index-url "$TORCH_INDEX"} torch \
     && pip install --no-cache-dir -c constraints.txt ".[serve]"
 
 # Kernels are compiled now, for a user who need not be root.

@@ -10,9 +10,10 @@ ROOT = Path(__file__).parent.parent
 DOCKERFILE = (ROOT / "Dockerfile").read_text()
 
 
-def test_the_image_has_the_tested_torch() -> None:
-    (pinned,) = re.findall(r"^torch==(\S+)$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
-    assert re.findall(r"torch==([^+\s]+)\+cpu", DOCKERFILE) == [pinned]
+def test_the_image_has_the_tested_versions() -> None:
+    assert re.search(r"^torch==\S+$", (ROOT / "constraints.txt").read_text(), re.MULTILINE)
+    installs = DOCKERFILE.count("pip install")
+    assert installs == DOCKERFILE.count("pip install --no-cache-dir -c constraints.txt") == 2
 
 
 def test_the_image_copies_what_docker_does_not_ignore() -> None:
