@@ -21,17 +21,23 @@ Work = TypeVar("Work")
 MOST_WORKERS = 16
 
 
-def median_ms(call: Callable[[], object], device: torch.device, *, seconds: float = 1.0) -> float:
+def median_ms(
+    call: Callable[[], object],
+    device: torch.device,
+    *,
+    seconds: float = 1.0,
+    clock: Callable[[], float] = time.perf_counter,
+) -> float:
     """Median time of a call in milliseconds: at least 3 calls, and more while `seconds` last."""
     call()
     times: list[float] = []
     deadline = time.perf_counter() + seconds
     while len(times) < 3 or (time.perf_counter() < deadline and len(times) < 200):
         finish(device)
-        start = time.perf_counter()
+        start = clock()
         call()
         finish(device)
-        times.append(1000 * (time.perf_counter() - start))
+        times.append(1000 * (clock() - start))
     return statistics.median(times)
 
 

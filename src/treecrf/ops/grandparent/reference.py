@@ -10,6 +10,7 @@ from torch import Tensor
 
 from treecrf.ops.backend import Scores
 from treecrf.ops.constants import NEGATIVE_INFINITY
+from treecrf.ops.grandparent.memory import check_memory
 from treecrf.ops.grandparent.parts import usable_grandparents
 from treecrf.ops.projective.reference import siblings_by_width
 from treecrf.ops.projective.siblings import usable_siblings
@@ -79,6 +80,14 @@ def inside(scores: Scores, lengths: Tensor, multiroot: bool, semiring: Semiring)
     """
     arc_scores, sibling_scores = scores[0], scores[2] if len(scores) > 2 else None
     batch, tokens, _ = arc_scores.shape
+    check_memory(
+        tokens - 1,
+        count=batch,
+        bytes_a_cell=(6 if sibling_scores is None else 8)
+        * semiring.size
+        * arc_scores.element_size(),
+        device=arc_scores.device,
+    )
 
     def empty() -> Tensor:
         shape = batch, tokens, tokens, tokens, semiring.size
