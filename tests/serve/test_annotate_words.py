@@ -142,10 +142,29 @@ def test_all_that_is_said_is_in_the_file(tmp_path: Path) -> None:
 
 def test_a_broken_comment_is_said(tmp_path: Path) -> None:
     path = tmp_path / "out.conllu"
-    for comment in ("tags = 99", "tags = -1", "words = [1"):
+    for comment in ("tags = 99", "tags = -1", "words = [1", "words = " + "[" * 100_000):
         path.write_text(f"# annotate_{comment}\n# annotate = 1 open\n1\ta" + "\t_" * 8 + "\n\n")
         with pytest.raises(TreebankError, match="not as it was written"):
             Annotations(path)
+
+
+def test_a_number_of_many_digits_is_none(tmp_path: Path) -> None:
+    path = tmp_path / "out.conllu"
+    path.write_text(f"# annotate = {'9' * 5000} open\n1\ta" + "\t_" * 8 + "\n\n")
+    with pytest.raises(TreebankError, match="no comment `# annotate ="):
+        Annotations(path)
+
+
+def test_corrected_tokens_have_the_text_of_the_corpus(tmp_path: Path) -> None:
+    """Else the page that compares annotators would fail, and their export."""
+    path = tmp_path / "out.conllu"
+    word = "1\tAna" + "\t_" * 8
+    path.write_text(f'# annotate_words = ["Anna"]\n# annotate = 1 done\n{word}\n\n')
+    with (
+        Annotations(path) as annotations,
+        pytest.raises(TreebankError, match="sentence 1 has other text than the corpus: token 1"),
+    ):
+        annotations.check(1, Sentence(["Anna"]))
 
 
 @pytest.fixture
@@ -194,6 +213,9 @@ def test_tokens_are_corrected_and_parsed_again(client: TestClient, tmp_path: Pat
         ({"tags": {"1": "a\nb"}}, "a tag has no tabs"),
         ({"comment": "a\x00b"}, "a comment has no tabs"),
         ({"comment": "a" * 2001}, "2000"),
+        ({"tags": {"1": "a" * 201}}, "200"),
+        ({"heads": {"1": 2}, "labels": {"1": "a" * 201}}, "200"),
+        ({"tokens": [{"form": "They", "words": ["a"] * 101}]}, "100"),
         ({"heads": {"6": 1}, "tokens": [{"form": TEXT.split("\n")[1][9:]}]}, "has 1 word"),
     ],
 )

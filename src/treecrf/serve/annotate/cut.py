@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Cut"]
 
-_HEADER = re.compile(rb"# annotate_text = ([0-9]+) ([0-9a-f]{64})\s*")
+_HEADER = re.compile(rb"# annotate_text = ([0-9]{1,18}) ([0-9a-f]{64})\s*")
 _SPACES = b" \t\r\n\f\v"
 _CHUNK = 1 << 18
 

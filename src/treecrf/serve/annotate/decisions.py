@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from treecrf.locks import HOLDER, NO_LOCKS, FileLock, LockedError
-from treecrf.serve.annotate.words import WrittenToken, tokens_of, with_tokens
-from treecrf.storage import hidden, remove_temporary
+from treecrf.serve.annotate.words import BoundaryError, WrittenToken, tokens_of, with_tokens
+from treecrf.storage import hidden, parse_json, remove_temporary
 from treecrf.treebank import Sentence, TreebankError, read_conllu
 from treecrf.treebank.files.streams import open_target
 from treecrf.treebank.probs import without_probs
@@ -24,7 +24,7 @@ __all__ = ["OPEN", "Annotations", "Record", "State", "corrected", "locked", "par
 
 State: TypeAlias = Literal["open", "done", "skipped"]
 
-_COMMENT = re.compile(r"# annotate = ([1-9][0-9]*) (open|done|skipped)\s*$")
+_COMMENT = re.compile(r"# annotate = ([1-9][0-9]{0,17}) (open|done|skipped)\s*$")
 # What else a person said of a sentence: the words whose tags were corrected, the words of the
 # corpus where tokens were, and a remark.
 _MORE = re.compile(r"# annotate_(tags|words|comment|flag) = (.*)$")
@@ -88,7 +88,7 @@ class Annotations:
         labels = {word: label for word, label in enumerate(sentence.deprels, 1) if label != "_"}
         try:
             tags = {int(word): sentence.tokens[int(word) - 1].upos for word in _ids(more)}
-            forms = json.loads(more["words"]) if "words" in more else sentence.forms
+            forms = parse_json(more["words"]) if "words" in more else sentence.forms
         except (ValueError, IndexError):
             hint = "put that right, or give another --out"
             problem = "a comment `# annotate_tags` or `# annotate_words` is not as it was written"
@@ -109,6 +109,11 @@ class Annotations:
         """Refuse a corpus that has another sentence of this number than the file."""
         if self._forms.pop(number, sentence.forms) != sentence.forms:
             raise self._other_corpus(number)
+        try:
+            corrected(sentence, self[number])
+        except BoundaryError as error:
+            problem = f"{self.path}: sentence {number} has other text than the corpus: {error}"
+            raise TreebankError(f"{problem}; put that right, or give another --out") from None
 
     def check_all_found(self) -> None:
         """Refuse a corpus that lacks sentences of the file."""

@@ -8,12 +8,17 @@ from treecrf.serve.annotate.decisions import Record, State
 from treecrf.serve.annotate.words import WrittenToken, tokens_of
 from treecrf.serve.checks import check_cell
 from treecrf.serve.errors import ServeError
-from treecrf.serve.parse.schemas import Text
+from treecrf.serve.parse.schemas import Many, Text
 from treecrf.treebank import Sentence
 
 __all__ = ["Decision"]
 
 _LONGEST_COMMENT = 2_000
+_LONGEST_LABEL = 200
+_MOST_WORDS = 100  # of a multiword token
+
+Label = Annotated[Text, Field(max_length=_LONGEST_LABEL)]
+"""A relation or a tag."""
 
 
 def _without_blanks(labels: dict[int, str]) -> dict[int, str]:
@@ -32,7 +37,9 @@ class TokenOfText(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     form: Text
-    words: list[Text] = Field([], description="Of a multiword token; else none.")
+    words: Many[Text] = Field(
+        [], max_length=_MOST_WORDS, description="Of a multiword token; else none."
+    )
 
 
 class Decision(BaseModel):
@@ -41,14 +48,14 @@ class Decision(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     heads: dict[int, int] = Field(description="Confirmed heads by word; 0 is the root.")
-    labels: Annotated[dict[int, Text], AfterValidator(_without_blanks)] = Field(
+    labels: Annotated[dict[int, Label], AfterValidator(_without_blanks)] = Field(
         description="Confirmed relations of those words; `_` is none."
     )
     state: State
-    tags: Annotated[dict[int, Text], AfterValidator(_without_blanks)] = Field(
+    tags: Annotated[dict[int, Label], AfterValidator(_without_blanks)] = Field(
         {}, description="Corrected universal tags by word; `_` is none."
     )
-    tokens: list[TokenOfText] | None = Field(
+    tokens: Many[TokenOfText] | None = Field(
         None, description="Corrected tokens of the same text; null for those of the corpus."
     )
     comment: Annotated[Text, BeforeValidator(_in_one_line)] = Field(
@@ -57,7 +64,7 @@ class Decision(BaseModel):
     flag: bool = Field(False, description="Whether somebody should look at the sentence again.")
     key: str = Field(description="That of the sentence, as it was given with it.")
     version: Text = Field(min_length=1, description="A name for this decision that no other has.")
-    known: list[str] = Field(
+    known: Many[str] = Field(
         description="The versions that the file may have of it: those that were given last, and "
         "those that were sent since. If it has another one, somebody has decided meanwhile, and "
         "that is kept."

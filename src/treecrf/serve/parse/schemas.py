@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 __all__ = [
     "LONGEST_RANKED",
     "Error",
+    "Many",
     "Model",
     "Models",
     "ParseRequest",
