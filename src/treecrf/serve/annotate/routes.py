@@ -93,7 +93,7 @@ def annotate_routes(team: Team, limits: Limits) -> APIRouter:
         """What the annotators agree on, the words they differ in, and what they remark."""
         return await asyncio.to_thread(agreement_of, team)
 
-    @routes.get("/api/annotate/export/{which}", response_class=Response)
+    @routes.get("/api/annotate/export/{which}", response_class=Response, responses=_ERRORS)
     async def export(which: Export) -> Response:
         """A file to train on: the decisions of all annotators, or what they agree on."""
         text = await asyncio.to_thread({"all": everything, "agreed": agreed}[which], team)
