@@ -70,6 +70,12 @@ class Service:
         with urllib.request.urlopen(self.address + path) as answer:
             return json.load(answer)
 
+    def read(self, path: str) -> str:
+        """The text of a file that the service has."""
+        with urllib.request.urlopen(self.address + path) as answer:
+            text: str = answer.read().decode()
+            return text
+
     def post(self, path: str, value: object) -> Any:
         """What the service answers to JSON."""
         request = urllib.request.Request(

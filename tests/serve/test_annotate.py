@@ -68,14 +68,16 @@ def post(client: TestClient, place: int, decision: dict[str, Any], **headers: st
     return client.post(f"/api/annotate/{place}", json=seen | decision, headers=headers)
 
 
-def test_the_page_and_the_beginning(client: TestClient) -> None:
+def test_the_page_and_the_beginning(client: TestClient, out: Path) -> None:
     assert "<title>treecrf annotate</title>" in client.get("/").text
     overview = client.get("/api/annotate").json()
     assert overview == {
         "corpus": "corpus.txt",
+        "model": "en",
         "annotators": [],
         "annotator": "",
         "out": "out.conllu",
+        "file": str(out),
         "threshold": None,
         "share": 0.4,
         "about": "both",

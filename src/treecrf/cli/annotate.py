@@ -107,6 +107,7 @@ def annotate(
         from treecrf.serve.app import create_app
         from treecrf.serve.server import run_server
     from treecrf.parser import load
+    from treecrf.parser.bundled import DEFAULT
     from treecrf.parser.decoding.decoder import LONGEST_ENTROPY
     from treecrf.serve.annotate.cut import Cut
     from treecrf.serve.annotate.questions import Asking, collect, make_queues
@@ -141,7 +142,7 @@ def annotate(
             name: Annotating(corpus, sentences, queue, own, asking, cut)
             for (name, own), queue in pairs
         }
-        routes = annotate_routes(Team(members), limits)
+        routes = annotate_routes(Team(members, model_name=model or DEFAULT), limits)
         app = create_app({"model": parser}, limits=limits, routers=[routes])
         run_server(app, host=host, port=port, allowed_hosts=allow_host or [], private=True)
 

@@ -4,6 +4,7 @@ import asyncio
 import json
 from dataclasses import asdict, replace
 from functools import partial
+from pathlib import Path as FilePath
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Path, Query, Request, Response
@@ -16,7 +17,7 @@ from treecrf.serve.annotate.decisions import Record
 from treecrf.serve.annotate.exports import Export, agreed, everything
 from treecrf.serve.annotate.schemas import Decision
 from treecrf.serve.annotate.session import Annotating, Team, content_version
-from treecrf.serve.annotate.words import tokens_of
+from treecrf.serve.annotate.words import text_of, tokens_of
 from treecrf.serve.checks import is_foreign
 from treecrf.serve.errors import ServeError
 from treecrf.serve.limits import Limits
@@ -30,6 +31,7 @@ from treecrf.treebank import Sentence
 
 __all__ = ["annotate_routes"]
 
+_PAGES = STATIC / "annotate"
 _MOST_OTHERS = 8  # heads and relations of a word
 _ERRORS = ERRORS | {404: {"model": Error, "description": "There is no such sentence or annotator."}}
 _REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -70,7 +72,11 @@ def annotate_routes(team: Team, limits: Limits) -> APIRouter:
 
     @routes.get("/", include_in_schema=False)
     async def page() -> FileResponse:
-        return FileResponse(STATIC / "annotate.html")
+        return FileResponse(_PAGES / "index.html")
+
+    @routes.get("/agreement", include_in_schema=False)
+    async def agreement_page() -> FileResponse:
+        return FileResponse(_PAGES / "agreement.html")
 
     @routes.get("/api/annotate", responses=_ERRORS)
     async def overview(annotator: Annotator = "") -> dict[str, Any]:
@@ -79,9 +85,11 @@ def annotate_routes(team: Team, limits: Limits) -> APIRouter:
         own = None if is_nobody else team.find(annotator)
         return {
             "corpus": team.first.corpus_name,
+            "model": team.model_name,
             "annotators": [{"name": name, **team[name].progress(0)} for name in team.names],
             "annotator": annotator,
             "out": own and own.annotations.path.name,
+            "file": own and _from_here(own.annotations.path),
             "threshold": team.first.asking.threshold,
             "share": team.first.asking.share,
             "about": team.first.asking.about,
@@ -124,6 +132,7 @@ def annotate_routes(team: Team, limits: Limits) -> APIRouter:
             "asked_heads": heads,
             "asked_relations": relations,
             "sentence": shown,
+            "text": text_of(sentence),
             "written": [asdict(token) for token in tokens_of(seen)],
             "original": [asdict(token) for token in tokens_of(sentence)],
             **asdict(record),
@@ -179,6 +188,12 @@ async def _save(
     except OSError as error:
         out = own.annotations.path
         raise ServeError(500, f"not saved: {out}: {error.strerror or error}") from error
+
+
+def _from_here(path: FilePath) -> str:
+    """The name of a file in commands that run where this process was started."""
+    here = FilePath.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def _file(text: str, name: str) -> Response:

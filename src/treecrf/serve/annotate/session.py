@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from treecrf.parser.bundled import DEFAULT
 from treecrf.serve.annotate.cut import Cut
 from treecrf.serve.annotate.decisions import Annotations, Record, corrected
 from treecrf.serve.annotate.questions import Asking, Queue
@@ -97,8 +98,9 @@ class Annotating:
 class Team(Mapping[str, Annotating]):
     """The annotators of a corpus by name; one who works alone has no name."""
 
-    def __init__(self, members: Mapping[str, Annotating]) -> None:
+    def __init__(self, members: Mapping[str, Annotating], *, model_name: str = DEFAULT) -> None:
         self._members = dict(members)
+        self.model_name = model_name
         self.first = next(iter(self._members.values()))
 
     def __getitem__(self, name: str) -> Annotating:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from treecrf.treebank import Sentence
 from treecrf.treebank.tokens import Multiword, Token, surfaces
 
-__all__ = ["BoundaryError", "WrittenToken", "spans", "tokens_of", "with_tokens"]
+__all__ = ["BoundaryError", "WrittenToken", "spans", "text_of", "tokens_of", "with_tokens"]
 
 _NO_SPACE = "SpaceAfter=No"
 
@@ -53,6 +53,11 @@ def tokens_of(sentence: Sentence) -> tuple[WrittenToken, ...]:
     return tuple(_written(placed) for placed in _placed(sentence))
 
 
+def text_of(sentence: Sentence) -> str:
+    """The text that the tokens of a sentence make, with the spaces that stand between them."""
+    return "".join(each.token.form + " " * each.has_space for each in _placed(sentence))
+
+
 def _written(placed: _Placed) -> WrittenToken:
     is_multiword = isinstance(placed.token, Multiword)
     words = tuple(word.form for word in placed.words) if is_multiword else ()
@@ -79,7 +84,7 @@ def with_tokens(sentence: Sentence, tokens: Sequence[WrittenToken]) -> Sentence:
     """
     before = list(_placed(sentence))
     same = {(each.start, each.end): each for each in before}
-    text = "".join(each.token.form + " " * each.has_space for each in before)
+    text = text_of(sentence)
     words: list[Token] = []
     multiwords: list[Multiword] = []
     start = 0

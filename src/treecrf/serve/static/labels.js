@@ -7,10 +7,10 @@ import { percent } from "./scale.js";
 /**
  * Ask for a relation, or what else `what` says: the one that was chosen, null to leave it to the parser,
  * undefined for none. `likely` are the most probable ones with their probabilities, the most probable first;
- * `none` is what to say where nothing has what was typed.
+ * `none` is what to say where nothing has what was typed, and `freeing` the name of null.
  */
 export function chooseLabel({ labels, form, current, fixed, likely, what = "Relation", ...more }) {
-  const { none = "No such relation in this model" } = more;
+  const { none = "No such relation in this model", freeing = "let the parser choose" } = more;
   const chances = new Map(likely.map(({ deprel, prob }) => [deprel, percent(prob)]));
   const ordered = [...new Set([...chances.keys(), ...labels])];
   return new Promise((resolve) => {
@@ -58,7 +58,7 @@ export function chooseLabel({ labels, form, current, fixed, likely, what = "Rela
       const holds = ordered.filter((label) => label.toLowerCase().includes(typed));
       const means = ordered.filter((label) => explain(label)?.toLowerCase().includes(typed));
       offered = [...new Set([...starts, ...holds, ...means])].map((label) => ({ label, value: label }));
-      if (fixed && !typed) offered.push({ label: "let the parser choose", value: null });
+      if (fixed && !typed) offered.push({ label: freeing, value: null });
       const items = offered.map(({ label, value }, index) =>
         element(
           "li",
