@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, expect
 from tests.serve.browsing import browser_here, open_page, start
 from treecrf.treebank import read_conllu, write_conllu
 
-_WINDOW: Any = {"width": 1000, "height": 760}
+_WINDOW: Any = {"width": 1000, "height": 860}
 _SENTENCE = "They didn't meet the man with a tattoo in London."
 _FITTING = range(9, 13)  # words of a sentence that a picture has room for
 
@@ -65,11 +65,44 @@ def take_annotate(browser: Browser, model: Path, corpus: Path, target: Path) -> 
             page.screenshot(path=target)
 
 
+_DIFFERENCES: dict[int, dict[str, dict[int, object]]] = {
+    1: {"heads": {6: 3}, "labels": {6: "nmod"}},
+    2: {"heads": {}, "labels": {}, "tags": {1: "ADJ"}},
+}
+
+
+def take_agreement(browser: Browser, target: Path) -> None:
+    """Where two people differ."""
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = Path(folder) / "corpus.txt"
+        corpus.write_text("I saw Sarah with a telescope. Visiting relatives can be boring.\n")
+        command = ["annotate", corpus, "--out", Path(folder) / "annotated.conllu"]
+        options = ["--annotators", "anna,ben", "--order", "corpus", "--share", "1"]
+        with (
+            start(*command, *options) as service,
+            open_page(browser, viewport=_WINDOW, device_scale_factor=2) as page,
+        ):
+            for place, other in _DIFFERENCES.items():
+                tokens = service.get(f"api/annotate/{place}?annotator=anna")["sentence"]["tokens"]
+                heads = {token["id"]: token["head"] for token in tokens}
+                labels = {token["id"]: token["deprel"] for token in tokens}
+                said = {"heads": heads, "labels": labels}
+                service.decide(place, annotator="anna", state="done", **said)
+                said = {"heads": heads | other["heads"], "labels": labels | other["labels"]}
+                remark = {"comment": "Who has the telescope?", "flag": True} if place == 1 else {}
+                more = {"tags": other.get("tags", {}), **remark}
+                service.decide(place, annotator="ben", state="done", **said, **more)
+            page.goto(f"{service.address}agreement?annotator=anna")
+            page.locator(".difference").first.wait_for()
+            page.screenshot(path=target)
+
+
 def main() -> None:
     model, corpus, folder = map(Path, sys.argv[1:])
     with browser_here() as browser:
         take_serve(browser, folder)
         take_annotate(browser, model, corpus, folder / "annotate.png")
+        take_agreement(browser, folder / "agreement.png")
 
 
 if __name__ == "__main__":

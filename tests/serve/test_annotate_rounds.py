@@ -1,5 +1,6 @@
 """Two annotators, a service that is killed meanwhile, and a model trained on what they agree on."""
 
+import io
 import re
 from pathlib import Path
 from typing import Any
@@ -90,15 +91,17 @@ def test_two_annotators_outlive_a_service_and_teach_a_model(data: Path) -> None:
     for sentence, right in zip(read_conllu(data / "agreed.conllu"), gold, strict=True):
         assert any(head >= 0 for head in sentence.heads)
         assert sentence.forms == right.forms
-    trained = train(data, "--init", data / "model", "--train", data / "agreed.conllu", out="next")
+    gently = ("--set", "learning_rate=0.001", "--set", "epochs=10")
+    start_from = ("--init", data / "model", *gently)
+    trained = train(data, "--train", data / "agreed.conllu", *start_from, out="next")
     before, after = las(trained, "start"), las(trained, "best")
-    print(f"agreement {pair}; dev LAS {before} -> {after}")
     assert after > before
     scores = {}
     for name in ("model", "next"):
         parsed = data / f"{name}.conllu"
         treecrf("parse", data / "dev.conllu", "--model", data / name, "-o", parsed)
         scores[name] = evaluate(data / "dev.conllu", parsed).las.correct
+    print(f"agreement {pair}; dev LAS {before} -> {after}; right relations {scores}")
     assert scores["next"] > scores["model"]
 
 
@@ -121,3 +124,25 @@ def check_figures(
     assert {each["number"] for each in disagreements} == differing != set()
     listed = sum(len(each["words"]) for each in disagreements)
     assert listed == same.count(False)
+
+
+def test_the_bundled_model_learns_from_what_is_annotated(tmp_path: Path) -> None:
+    """The command of docs/annotate.md, with the sentences of a text in the place of a corpus."""
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "out.conllu"
+    corpus.write_text("I saw Sarah with a telescope. Visiting relatives can be boring.\n")
+    with start("annotate", corpus, "--out", out, "--share", "0.4") as service:
+        model = service.get("api/annotate")["model"]
+        for place in (1, 2):
+            item = service.get(f"api/annotate/{place}")
+            tokens = [item["sentence"]["tokens"][word - 1] for word in item["asked"]]
+            heads = {token["id"]: token["head"] for token in tokens}
+            labels = {token["id"]: token["deprel"] for token in tokens}
+            service.decide(place, heads=heads, labels=labels, state="done")
+    dev = tmp_path / "dev.conllu"
+    treecrf("parse", corpus, "-o", dev)
+    options = ("--set", "learning_rate=1e-4", "--set", "epochs=1")
+    trained = train(tmp_path, "--train", out, "--init", model, *options, out="next")
+    assert "2 partial" in trained
+    again = treecrf("parse", corpus, "--model", tmp_path / "next").stdout
+    forms = [sentence.forms for sentence in read_conllu(io.StringIO(again))]
+    assert forms == [sentence.forms for sentence in read_conllu(dev)]

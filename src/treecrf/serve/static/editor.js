@@ -351,7 +351,7 @@ export class Editor {
     else if (key === "u") this.undo();
     else if (key === "t") this.table.toggle();
     else if (key === "v") this.tree.turn();
-    else if (key === "w") this.editWords();
+    else if (key === "w" && this.words) this.editWords();
     else return;
     event.preventDefault();
     event.stopPropagation();
