@@ -15,7 +15,7 @@ import shlex
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from experiments.english.command import run_command
 from experiments.english.compact import Stored, save_compact
 from experiments.english.cut import write_description
 from experiments.english.irregular import irregular_lemmas
+from experiments.english.regular import regular_lemmas
 from experiments.english.scores import gold_word_scores, raw_text_scores
 from experiments.errors import ExperimentError
 from experiments.files import write_json
@@ -38,7 +39,7 @@ from treecrf.parser.training.calibration import Fit, calibration_errors, fit_tem
 from treecrf.segment.segmenter import FILES as SEGMENTER_FILES
 from treecrf.treebank import Sentence, read_conllu
 
-__all__ = ["bundle", "main"]
+__all__ = ["bundle", "layers_of", "main", "with_more_lemmas"]
 
 _MOST_BYTES = 40 << 20
 _LICENCE = "CC-BY-SA-4.0"  # that of the treebank, as `treecrf models` lists it
@@ -134,11 +135,12 @@ def _make(
         fits=fits,
         config=parser.config,
         weights=sum(tensor.numel() for tensor in weights.values()),
-        layers=_layers(made),
+        layers=layers_of(made),
     )
 
 
-def _layers(made: Path) -> int:
+def layers_of(made: Path) -> int:
+    """The layers of the encoder of a model."""
     _, _, pretrained = checkpoint.load_settings(made)
     assert pretrained is not None
     return int(pretrained.config["num_hidden_layers"])
@@ -169,13 +171,18 @@ def _copy(trained: Path, made: Path) -> None:
         raise ExperimentError(f"{trained}: this model reads with no transformer")
     named = {"transformer": Path(config.transformer).name, "language": "en"}
     config = config.changed(named)
-    # Of forms that the treebank has, its own lemmas stay.
-    vocabulary = vocabulary.changed(lemmas=irregular_lemmas() | vocabulary.lemmas)
+    vocabulary = vocabulary.changed(lemmas=with_more_lemmas(vocabulary.lemmas))
     checkpoint.save_settings(made, config, vocabulary, vectors=None, pretrained=pretrained)
     checkpoint.save_weights(made, checkpoint.load_weights(trained))
     for name in SEGMENTER_FILES:
         if (trained / name).is_file():
             shutil.copyfile(trained / name, made / name)
+
+
+def with_more_lemmas(known: Mapping[str, str]) -> dict[str, str]:
+    """A lemma dictionary with forms that the treebank does not have; its own lemmas stay."""
+    more = regular_lemmas(known) | irregular_lemmas()
+    return dict(known) | {key: lemma for key, lemma in more.items() if key not in known}
 
 
 def _cut(made: Path) -> bool:

@@ -16,7 +16,7 @@ _CALIBRATED = {
     "upos_temperature": "universal tags",
 }
 
-__all__ = ["Card", "Step", "write_card"]
+__all__ = ["Card", "Step", "read_commands", "write_card"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,31 @@ class Card:
             "weights": self.weights,
         }
 
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], *, config: Config, layers: int) -> "Card":
+        """The card whose figures `to_dict` gave."""
+        return cls(
+            steps=[Step(**step) for step in data["steps"]],
+            gold_words=data["gold_words"],
+            raw_text=data["raw_text"],
+            words=data["dev"]["words"],
+            sentences=data["dev"]["sentences"],
+            fits={name: Fit(**fit) for name, fit in data["temperatures"].items()},
+            config=config,
+            weights=data["weights"],
+            layers=layers,
+        )
+
 
 def write_card(folder: Path, card: Card, *, commands: Sequence[str], treebank: str) -> None:
     """Write README.md into the folder of a model."""
     write_text(folder / "README.md", _text(card, commands=commands, treebank=treebank))
+
+
+def read_commands(folder: Path) -> list[str]:
+    """The commands that the README.md of a model says it was made with."""
+    lines = (folder / "README.md").read_text(encoding="utf-8").splitlines()
+    return [line.removeprefix("$ ") for line in lines if line.startswith("$ ")]
 
 
 def _text(card: Card, *, commands: Sequence[str], treebank: str) -> str:

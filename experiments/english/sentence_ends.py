@@ -7,7 +7,7 @@ one after the other, and small networks learn from its states between which word
 Three numbers are fitted on DEV, because the segmenter is too sure of TRAIN: how much the log odds
 of the characters count, how much those of the states, and what is added. DEV is scored with all of
 it, and once more with numbers fitted on nine tenths of DEV for each tenth. All is saved with the
-segmenter.
+segmenter, and the names of the shapes that TRAIN keeps whole, which older segmenters do not have.
 """
 
 import argparse
@@ -25,6 +25,7 @@ from experiments.errors import ExperimentError
 from treecrf.parser import load
 from treecrf.segment import Segmenter
 from treecrf.segment.sentence_ends import EndScorer, WordReader, find_stretches
+from treecrf.segment.training.conventions import find_shapes
 from treecrf.segment.training.loop import Gold, SegmentationScores
 from treecrf.segment.training.raw_text import RawSentence, raw_sentences, raw_text
 from treecrf.treebank import Sentence, read_conllu
@@ -193,7 +194,7 @@ def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("dev", type=Path, metavar="DEV.conllu")
     parser.add_argument("folder", type=Path, metavar="FOLDER", help="of the model")
     parser.add_argument("--size", type=int, default=64, help="units of the layer")
-    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--epochs", type=int, default=10)
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     parser.add_argument("--device", default="auto")
 
@@ -205,6 +206,7 @@ def _work(given: argparse.Namespace) -> None:
         raise ExperimentError(f"{given.folder}: the encoder of this model reads more than words")
     train, dev = list(read_conllu(given.train)), list(read_conllu(given.dev))
     segmenter.end_scorer = None
+    segmenter.shapes = tuple(find_shapes(raw_sentences(train)))
     scorer = train_end_scorer(train, read, size=given.size, epochs=given.epochs, seeds=given.seeds)
     held = Held(segmenter, scorer, read, dev)
     everything = torch.ones(len(held.places), dtype=torch.bool)

@@ -21,12 +21,16 @@ from treecrf.treebank import Sentence, write_conllu
 
 TAGS = ["NOUN", "VERB", "PROPN"]
 RULES = ["lower|0|2", "lower|0|0", "same|0|0", "title|0|0", "lower|0|1", "lower|0|3y", "=be"]
+RULES.append("lower|0|4")
 
 
 @pytest.fixture(scope="module")
 def namer() -> TreeNamer:
     vocabulary = VOCABULARY.to_dict() | {"upos": TAGS, "lemma": RULES}
-    vocabulary["lemmas"] = {"saw\tVERB": "see", "Run\tVERB": "run"}
+    vocabulary["lemmas"] = {
+        **{"saw\tVERB": "see", "Run\tVERB": "run", "dug\tVERB": "dig", "went\tVERB": "go"},
+        **{"UN\tPROPN": "UN", "so\tNOUN": "so", "tall\tNOUN": "tall"},
+    }
     return TreeNamer(Vocabulary(**vocabulary), SMALL)
 
 
@@ -43,6 +47,15 @@ def namer() -> TreeNamer:
         # As other lemmas of such forms and tags are written.
         ("Cat", "VERB", {"same|0|0": 600, "lower|0|0": 400}, "cat"),
         ("sees", "VERB", {"lower|0|2": 500, "lower|0|1": 100}, "see"),  # which is a word
+        ("digging", "VERB", {"lower|0|2": 500, "lower|0|4": 100}, "dig"),  # short, but one
+        ("goxyed", "VERB", {"lower|0|2": 500, "lower|0|4": 100}, "goxy"),
+        # A capital at the start of a sentence.
+        ("Saw", "VERB", {"lower|0|0": 999}, "see"),
+        ("Saw", "VERB", {"same|0|0": 999}, "Saw"),
+        ("sooooo", "NOUN", {"lower|0|0": 999}, "so"),
+        ("tallll", "NOUN", {"lower|0|0": 999}, "tall"),
+        ("hmmm", "NOUN", {"lower|0|0": 999}, "hmmm"),
+        ("http://a.org/B", "NOUN", {"lower|0|0": 999}, "http://a.org/B"),
     ],
 )
 def test_lemmas(namer: TreeNamer, form: str, tag: str, weights: dict[str, int], lemma: str) -> None:
@@ -56,6 +69,29 @@ def test_lemmas(namer: TreeNamer, form: str, tag: str, weights: dict[str, int], 
     trees = Trees(np.ones(1, np.int64), none, none, columns=columns)
     (parsed,) = namer.with_trees([Sentence([form])], [Constraints()], trees)
     assert [(token.upos, token.lemma) for token in parsed.tokens] == [(tag, lemma)]
+
+
+@pytest.mark.parametrize(
+    ("words", "lemmas"),
+    [
+        ("the NATO said", "the NATO said"),
+        ("THE NATO SAID", "The Nato Said"),
+        ("the NATO SAID OK", "the Nato Said Ok"),
+        ("the CLOSED door", "the Closed door"),  # too long
+        ("see R2D as", "see R2d as"),
+    ],
+)
+def test_abbreviations_keep_their_capitals(namer: TreeNamer, words: str, lemmas: str) -> None:
+    forms = words.split()
+    keep, title = (RULES.index(rule) * LEMMA_WEIGHT for rule in ("same|0|0", "title|0|0"))
+    best = [[(title if form.isupper() else keep) + LEMMA_WEIGHT - 1] for form in forms]
+    names = [[0], *[[TAGS.index("PROPN")]] * len(forms)]
+    columns = {"upos": np.array(names), "lemma": np.array([[0], *best])}
+    none = np.zeros(1 + len(forms), np.int64)
+    trees = Trees(np.array([len(forms)]), none, none, columns=columns)
+    (parsed,) = namer.with_trees([Sentence(forms)], [Constraints()], trees)
+    found = [token.lemma for token in parsed.tokens]
+    assert " ".join(found) == lemmas
 
 
 def test_classes_are_what_is_annotated() -> None:

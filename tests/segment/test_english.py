@@ -2,6 +2,7 @@
 
 import pytest
 
+import treecrf
 from treecrf.parser.bundled import model_folder
 from treecrf.segment import Segmenter
 
@@ -20,10 +21,6 @@ CASES = [
     ("Write to jane.doe@example.com. Thanks!", "Write to jane.doe@example.com . | Thanks !"),
     ("foo.bar(x, y) returns a list.", "foo.bar ( x , y ) returns a list ."),
     ("The I/O was fine. We checked.", "The I/O was fine . | We checked ."),
-]
-
-# Wrong with the segmenter that is bundled now; to be moved up once a better one is.
-WRONG = [
     ("I met Prof. Lee at noon.", "I met Prof. Lee at noon ."),
     ("Prof. Lee wrote it. She teaches.", "Prof. Lee wrote it . | She teaches ."),
     ("Did y'all see that?", "Did y'all see that ?"),
@@ -65,21 +62,29 @@ WRONG = [
 ]
 
 
-@pytest.fixture(scope="module")
-def segmenter() -> Segmenter:
-    return Segmenter.load(model_folder(None))
+@pytest.fixture(scope="module", params=["characters", "encoder"])
+def segmenter(request: pytest.FixtureRequest) -> Segmenter:
+    """The segmenter alone, and with the parser's opinion on sentence ends."""
+    if request.param == "characters":
+        return Segmenter.load(model_folder(None))
+    return treecrf.load(device="cpu").segmenter
 
 
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_tokens_and_sentences(segmenter: Segmenter, text: str, expected: str) -> None:
-    assert _cut(segmenter, text) == expected
+    found = [" ".join(sentence.forms) for sentence in segmenter.segment(text)]
+    assert " | ".join(found) == expected
 
 
-@pytest.mark.xfail(strict=True, reason="the segmenter learnt from a treebank without such tokens")
-@pytest.mark.parametrize(("text", "expected"), WRONG)
-def test_tokens_that_are_still_wrong(segmenter: Segmenter, text: str, expected: str) -> None:
-    assert _cut(segmenter, text) == expected
-
-
-def _cut(segmenter: Segmenter, text: str) -> str:
-    return " | ".join(" ".join(sentence.forms) for sentence in segmenter.segment(text))
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Hi Anna, I will call you tomorrow Best regards Tom",
+        "See you soon Thanks Bob",
+        "Please see the attached file Regards, Mary",
+    ],
+)
+def test_the_encoder_is_asked_about_unsure_sentence_ends(text: str) -> None:
+    with_encoder = treecrf.load(device="cpu").segmenter
+    alone = Segmenter.load(model_folder(None))
+    assert len(with_encoder.segment(text)) > len(alone.segment(text))

@@ -18,6 +18,7 @@ ENGLISH = [
     ("they'll", ("they", "'ll")),
     ("cannot", ("can", "not")),
 ]
+HAVE = [("I've", ("I", "'ve")), ("you've", ("you", "'ve"))]
 ITALIAN = [
     *[("della", ("di", "la"))] * 3,
     ("della", ("de", "la")),
@@ -47,6 +48,10 @@ HEBREW_LIKE = [("wbayit", ("w", "bayit")), ("wkelev", ("w", "kelev")), ("hyom", 
         (ENGLISH, "You'll", ("You", "'ll")),
         (ENGLISH, "n't", ("n't",)),
         (ENGLISH, "banana", ("banana",)),
+        ([*ENGLISH, *HAVE], "didn't've", ("did", "n't", "'ve")),
+        ([*ENGLISH, *HAVE], "It'll've", ("It'll", "'ve")),
+        ([*ENGLISH, *HAVE], "We'll've", ("We", "'ll", "'ve")),
+        ([*ENGLISH, *HAVE], "cannot've", ("cannot", "'ve")),
         (ITALIAN, "della", ("di", "la")),
         (ITALIAN, "Della", ("Di", "la")),
         (ITALIAN, "DELLA", ("DI", "LA")),

@@ -26,11 +26,15 @@ NOWHERE.shapes = tuple(SHAPES)
         ("go to ftp://a.de/. Then", ["ftp://a.de/"]),
         ("mailto:a.b@c.de <x.y@z.org>.", ["mailto:a.b@c.de", "x.y@z.org"]),
         ("Hi @anna_b2, @bob: x@y a.@b", ["@anna_b2", "@bob"]),
-        ("#fun (#Größe) #1 #2024x C# a#b", ["#fun", "#Größe", "#2024x"]),
+        ("#fun (#Größe) #1 #2024x C# a#b", ["#fun", "#Größe", "#2024x", "C#"]),
         ("~/a/b.md. /usr/bin, ../x ./y/ C:\\a\\b.txt!", "~/a/b.md /usr/bin ../x ./y/ C:\\a\\b.txt"),
         ("and/or he/she 24/7 1/2/2000 / /s w/o", []),
         ("<b>bold</b><br/> a<b x>y <3 <>", ["<b>", "</b>", "<br/>"]),
         ("a.b(c) foo_1.bar.baz() end.(x) f(x) 1.x(y)", ["a.b", "foo_1.bar.baz"]),
+        ("C++, c++ g++. C++17 A+++ 1++ a ++ A++ C#x .NET x.NET", "C++ c++ g++ C++17 .NET"),
+        ("I/O TCP/IP. and I/Os, A/I/O he/she I/On", ["I/O", "TCP/IP", "I/Os"]),
+        ("Y'all see y\u2019all? y'all's ya'll any'all", ["Y'all", "y\u2019all"]),
+        ("Mr. A, Prof. Lee. prof. B the Rep. said Dr. C St. D", ["Mr.", "Prof."]),
     ],
 )
 def test_shapes(text: str, found: list[str] | str) -> None:
@@ -52,6 +56,21 @@ def test_they_are_tokens(segmenter: Segmenter, shape: str, before: str) -> None:
 def test_no_sentence_ends_before_the_mark_after_one() -> None:
     sentences = [" ".join(s.forms) for s in EVERYWHERE.segment("www.a.org. www.b.org! www.c.org")]
     assert sentences == ["www.a.org .", "www.b.org !", "www.c.org"]
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("Mr. Bc", "Mr. B"),
+        ("~/a/b c", "~/a/b c"),
+        ("~/a/b\nc", "~/a/b"),
+        ("~/a/b C", "~/a/b"),
+        ("www.a.de c", "www.a.de"),
+        ("a@b.de c", "a@b.de"),
+    ],
+)
+def test_no_sentence_ends_where_it_certainly_goes_on(text: str, first: str) -> None:
+    assert " ".join(EVERYWHERE.segment(text)[0].forms) == first
 
 
 @given(st.text("ab @#/~.:w<>(\n", max_size=200))

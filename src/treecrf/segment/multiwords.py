@@ -21,6 +21,7 @@ Side: TypeAlias = Literal["suffix", "prefix"]
 _SIDES: tuple[Side, ...] = ("suffix", "prefix")
 
 _LONGEST_CONTEXT = 5  # characters of the shared part that a rule may look at
+_APOSTROPHES = frozenset("'\u2019")
 _LEAST_FORMS = 2  # different tokens that a rule must have been seen in
 
 # Tokens whose words are remembered; then all are forgotten and it begins again.
@@ -59,6 +60,8 @@ class Splitter:
         words = self.splits.get(lower)
         for side in self.rules:  # the better one first
             words = words or self._apply(lower, side)
+        if words and words[0] in self.splits and not _APOSTROPHES.isdisjoint(words[0]):
+            words = (*self.splits[words[0]], *words[1:])  # shouldn't've
         return (form,) if words is None else _restore_case(form, words)
 
     def _apply(self, form: str, side: Side) -> Words | None:

@@ -15,6 +15,7 @@ from treecrf.segment.characters import Alphabet, Codes, Joins, as_read, classes_
 from treecrf.segment.config import SegmenterConfig
 from treecrf.segment.errors import SegmentError
 from treecrf.segment.folder import FILES, Parts, has_segmenter, load_parts, save_parts
+from treecrf.segment.lists import end_before_items
 from treecrf.segment.multiwords import Splitter
 from treecrf.segment.network import OUTPUTS, CharacterNetwork, NetworkEnsemble, step_size
 from treecrf.segment.sentence_ends import EndScorer, WordReader, rescore
@@ -140,7 +141,7 @@ class Segmenter:
         )
         inner = iter([scores[context:-context].float().cpu().numpy() for scores in read])
         return [
-            self._with_shapes(np.concatenate([next(inner) for _ in windows]), codes)
+            self._with_rules(np.concatenate([next(inner) for _ in windows]), codes)
             for codes, windows in zip(blocks, cut, strict=True)
         ]
 
@@ -157,14 +158,15 @@ class Segmenter:
         classes = torch.from_numpy(classes_of(windows).astype(np.int32))
         device = self.network.device
         scores = self.network(numbers.to(device), classes.to(device), context=context)
-        return self._with_shapes(scores.reshape(-1, OUTPUTS).float().cpu().numpy(), codes)
+        return self._with_rules(scores.reshape(-1, OUTPUTS).float().cpu().numpy(), codes)
 
-    def _with_shapes(self, scores: Scores, codes: Codes) -> Scores:
-        """The scores of the text of a block, changed where a token is known by its shape."""
+    def _with_rules(self, scores: Scores, codes: Codes) -> Scores:
+        """The scores of the text of a block, changed where shapes or lists decide."""
         context = self.config.context
         scores = scores[: len(codes) - 2 * context]
         if self.shapes:
             keep_whole(scores, codes, names=self.shapes, context=context)
+        end_before_items(scores, codes, context=context)
         return scores
 
     @property

@@ -22,7 +22,7 @@ __all__ = ["EndScorer", "Stretch", "WordReader", "find_stretches", "rescore"]
 WordReader = Callable[[Sequence[Sequence[str]]], list[Tensor]]
 """States `[word, feature]` of the words of texts, each text read by itself."""
 
-_UNSURE = 3.0  # log odds: from 5% to 95%
+_UNSURE = 4.0  # log odds: from 2% to 98%
 _LONGEST = Bounds(sentence=128, width=BOUNDS.width)  # tokens that are read at once
 
 

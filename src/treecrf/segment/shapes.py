@@ -1,4 +1,4 @@
-"""Tokens that are known by their shape: addresses, handles, hashtags, paths, markup, calls.
+"""Tokens that are known by their shape: addresses, handles, hashtags, paths, markup, names.
 
 A treebank has few of them, so a network splits them. A segmenter keeps those shapes whole that its
 training data does not split.
@@ -27,10 +27,17 @@ SHAPES = {
     "path": _START + r"(?:[a-zA-Z]:\\[\w.+\\-]*\w|(?:(?:~|\.\.?)/|/[\w.+-]+/)[\w.+/-]*[\w/])",
     "tag": r"</?[a-zA-Z][\w-]*/?>",
     "call": r"(?<![\w.])[^\W\d]\w*(?:\.[^\W\d]\w*)+(?=\()",
+    "language": r"(?<![\w.+])(?:(?:[Ccg]|[a-zA-Z]\w+)\+\+(?:\d\d)?|[CF]#|(?:ASP)?\.NET)(?![\w+#])",
+    "slash": r"(?<![\w/])(?:[Ii]/[Oo]s?|TCP/IP|CI/CD|UI/UX|N/A|AC/DC|OS/2|S/MIME)(?![\w/])",
+    "pronoun": r"(?<!\w)[Yy]['\u2019]all(?![\w'\u2019])",
+    # Dr. is not among these: it may be the end of a street, and of a sentence.
+    "title": r"(?<![\w.])(?:Mrs?|Ms|Prof|Sen|Rep|Gov|Gen|Col|Maj|Capt|Lt|Sgt|Rev|Hon)\."
+    r"(?= [A-Z])",
 }
 """Regular expressions by name; none matches white space."""
 
 _MARKS = frozenset(".,;:!?")
+_LINES = frozenset(("address", "mail"))  # which are often sentences of their own
 
 Spans = list[tuple[int, int]]
 
@@ -42,7 +49,7 @@ def find_spans(text: str, names: Iterable[str]) -> Spans:
 
 @cache
 def _pattern(names: tuple[str, ...]) -> re.Pattern[str]:
-    return re.compile("|".join(SHAPES[name] for name in names) or r"(?!)")
+    return re.compile("|".join(f"(?P<{name}>{SHAPES[name]})" for name in names) or r"(?!)")
 
 
 def keep_whole(
@@ -50,13 +57,15 @@ def keep_whole(
 ) -> None:
     """Change the scores `[character, output]` of a block so that these shapes are tokens.
 
-    They are never multiword tokens, and no sentence ends between one and the mark after it. `codes`
-    has `context` more characters on each side than `scores`.
+    They are never multiword tokens. No sentence ends after a title, between one of them and the
+    mark after it, or before a small letter unless they are addresses. `codes` has `context` more
+    characters on each side than `scores`.
     """
     text = np.where(codes < OUTSIDE, codes, ord(" ")).astype("<u4").tobytes()
     characters = text.decode("utf-32-le", "surrogatepass")
     token, sentence, multiword = scores.T
-    for start, stop in find_spans(characters, names):
+    for match in _pattern(tuple(names)).finditer(characters):
+        start, stop = match.span()
         first, last = max(start - context, 0), stop - 1 - context
         if last < 0:
             continue
@@ -65,5 +74,13 @@ def keep_whole(
             token[start - context - 1] = np.inf
         if last < len(scores):
             token[last], multiword[last] = np.inf, -np.inf
-            if characters[stop : stop + 1] in _MARKS:
+            if _goes_on(match):
                 sentence[last] = -np.inf
+
+
+def _goes_on(shape: re.Match[str]) -> bool:
+    """Whether the sentence certainly goes on after a token."""
+    after = shape.string[shape.end() : shape.end() + 2]
+    if shape.lastgroup == "title" or after[:1] in _MARKS:
+        return True
+    return shape.lastgroup not in _LINES and after.islower() and after[0] not in "\r\n"

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 
 import treecrf
-from experiments.english import bundle, hold_out, reliability
+from experiments.english import bundle, hold_out, reliability, renew
 from treecrf.demo import generate_treebank
 from treecrf.nn.transformer.bert import BertEncoder, BertShape
 from treecrf.parser.presets import PRESETS, load_config
@@ -32,6 +32,9 @@ CONFIG = {
     "intermediate_size": 24,
     "max_position_embeddings": 48,
 }
+
+
+QUICK = SegmenterConfig(lstm_layers=1, lstm_size=8, window=64, context=8, epochs=1)
 
 
 def make_bert(folder: Path) -> Path:
@@ -88,8 +91,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     training = set_up(folder / "model", config, train=[learnt], dev=dev, device="cpu")
     train(training, folder / "model")
     sentences = list(read_conllu(learnt))
-    quick = SegmenterConfig(lstm_layers=1, lstm_size=8, window=64, context=8, epochs=1)
-    train_segmenter(sentences, sentences[:5], quick).save(folder / "model")
+    train_segmenter(sentences, sentences[:5], QUICK).save(folder / "model")
     return {"model": folder / "model", "dev": dev, "held_out": folder / "held-out.conllu"}
 
 
@@ -128,6 +130,21 @@ def test_a_small_model_with_a_card(
     assert parser.parse("The dog slept.")
     assert not (folder / "checkpoint.safetensors").exists()
     assert list(tmp_path.iterdir()) == [folder]
+
+    train_segmenter(list(read_conllu(files["dev"])), list(read_conllu(files["dev"])), QUICK).save(
+        folder
+    )
+    options = [str(folder), "--dev", str(files["dev"]), "--made-by", "again"]
+    for _ in range(2):  # the second time changes nothing
+        assert renew.main(options) == 0, capsys.readouterr().err
+        renewed = json.loads((folder / "card.json").read_text())
+        assert renewed["steps"][:-1] == card["steps"]
+        assert renewed["steps"][-1]["name"] == "more lemmas"
+        assert renewed["raw_text"] != card["raw_text"]
+        assert {**renewed, "steps": 0, "raw_text": 0} == {**card, "steps": 0, "raw_text": 0}
+        again = (folder / "README.md").read_text()
+        assert again.endswith("--device cpu\n$ again\n```\n")
+        assert "| more lemmas " in again
 
     plot = tmp_path / "plot"
     options = [str(files["dev"]), "--model", str(folder), "--out", str(plot), "--device", "cpu"]

@@ -1,36 +1,25 @@
 """Names for the numbers of decoded trees, all words of a window at once; needs no torch."""
 
-from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
 
 import numpy as np
 
-from treecrf.nn.transformer.wordpieces import WordPieces
 from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.batching.words import WordTable, word_places
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import Constraints
-from treecrf.parser.decoding.trees import LEMMA_WEIGHT, Numbers, Trees
+from treecrf.parser.decoding.lemmas import LemmaChooser
+from treecrf.parser.decoding.trees import Numbers, Trees
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.boundaries import is_emoji
-from treecrf.treebank.lemmas import apply_rule, letter_case
 from treecrf.treebank.pseudoprojective import is_lifted, restore
 
 __all__ = ["Named", "TreeNames"]
 
 # Few treebanks have emoji, so that models would guess; in Universal Dependencies all are symbols.
 _EMOJI = {"upos": "SYM", "xpos": "NFP", "feats": "_"}
-_WORD_FACTOR = 8  # of a lemma that is a known word
-_SURE = LEMMA_WEIGHT * 19 // 20  # of a rule beside which others are not looked at
-
 _PROBS = {"probs": "probs", "relation_probs": "deprel_probs", "upos_probs": "upos_probs"}
-
-
-@lru_cache(maxsize=1 << 16)
-def _applied(form: str, rule: str) -> str | None:
-    return apply_rule(form, rule)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +38,7 @@ class TreeNames:
         self.encoding = config.encoding
         self.relations = vocabulary.relations
         self.columns = vocabulary.columns
-        self.lemmas = vocabulary.lemmas
-        self._pieces = vocabulary.pieces
+        self.lemmas = LemmaChooser(vocabulary)
         known = {name: cell for name, cell in _EMOJI.items() if cell in self.columns[name]}
         self._emoji = known if "upos" in known and "discourse" in self.relations else {}
         self.marked: set[int] = set()
@@ -128,7 +116,9 @@ class TreeNames:
         columns["deprel"] = names, relations
         if (rules := trees.columns.get("lemma")) is not None:
             upos = columns["upos"] if "upos" in columns else words.column("upos")
-            columns["lemma"] = self._lemmas(words.column("form"), upos, rules.take(places, 0))
+            columns["lemma"] = self._lemmas(
+                words.column("form"), upos, rules.take(places, 0), lengths=trees.lengths
+            )
         return Named(heads, columns, probs)
 
     def _marked_rows(self, relations: Integers, lengths: Integers) -> list[int]:
@@ -141,7 +131,12 @@ class TreeNames:
         return np.unique(sentence[marked.take(relations)]).tolist()
 
     def _lemmas(
-        self, forms: tuple[list[str], Integers], tags: tuple[list[str], Integers], rules: Integers
+        self,
+        forms: tuple[list[str], Integers],
+        tags: tuple[list[str], Integers],
+        rules: Integers,
+        *,
+        lengths: Integers,
     ) -> tuple[list[str], Integers]:
         """Lemmas: what training data always has for a form and tag, if it has, else by rules."""
         (form_names, form), (tag_names, tag) = forms, tags
@@ -150,51 +145,19 @@ class TreeNames:
         found = np.full(len(pairs), -1, np.int64)
         for place, both in enumerate(pairs.tolist()):
             first, second = divmod(both, len(tag_names))
-            if lemma := self.lemmas.get(f"{form_names[first]}\t{tag_names[second]}"):
+            if lemma := self.lemmas.known.get(f"{form_names[first]}\t{tag_names[second]}"):
                 found[place] = numbers.setdefault(lemma, len(numbers))
         lemmas = found[pair]
+        capitals = np.array([len(name) > 1 and name.isupper() for name in form_names], bool)
+        sentence = np.repeat(np.arange(len(lengths)), lengths)
+        counts = np.bincount(sentence[capitals.take(form)], minlength=len(lengths))
+        in_capitals = (2 * counts >= lengths).tolist()
         for word in np.flatnonzero(lemmas < 0).tolist():
-            lemma = self._lemma(form_names[form[word]], tag_names[tag[word]], rules[word])
+            lemma = self.lemmas.choose(
+                form_names[form[word]],
+                tag_names[tag[word]],
+                rules[word],
+                in_capitals=in_capitals[sentence[word]],
+            )
             lemmas[word] = numbers.setdefault(lemma, len(numbers))
         return list(numbers), lemmas
-
-    def _lemma(self, form: str, tag: str, best: Integers) -> str:
-        """The lemma that the best rules make of a form.
-
-        Several rules may make the same one: of an unknown name, to keep it and to capitalise it.
-        WordTable count for more than what is none: of "rotating", "rotate" and not "rotat". So does
-        what is written as lemmas of such forms and tags are: names keep their capitals.
-        """
-        weights: dict[str, int] = {}
-        for number in best.tolist():
-            rule, weight = divmod(number, LEMMA_WEIGHT)
-            lemma = _applied(form, self.columns["lemma"][rule])
-            if lemma:
-                if weight > _SURE:
-                    return lemma
-                weights[lemma] = weights.get(lemma, 0) + weight
-        if len(weights) > 1:
-            counts = self._letter_cases.get((tag, letter_case(form)), {})
-            for lemma in weights:
-                factor = _WORD_FACTOR if lemma.lower() in self._words else 1
-                weights[lemma] *= factor * (2 * counts.get(letter_case(lemma), 0) + 1)
-                if 2 * len(lemma) < len(form):  # all that is left of a short word: "s" of "sang"
-                    weights[lemma] //= _WORD_FACTOR**2
-        return max(weights, key=weights.__getitem__, default=form)
-
-    @cached_property
-    def _letter_cases(self) -> dict[tuple[str, str], dict[str, int]]:
-        """How lemmas of training data are written, by the tag and by how the form is written."""
-        found: defaultdict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-        for key, lemma in self.lemmas.items():
-            form, _, tag = key.rpartition("\t")
-            found[tag, letter_case(form)][letter_case(lemma)] += 1
-        return dict(found)
-
-    @cached_property
-    def _words(self) -> set[str]:
-        """Words that may be lemmas: those of training data, and whole words among the pieces."""
-        words = set(map(str.lower, self.lemmas.values()))
-        if isinstance(self._pieces, WordPieces):  # those of one or two letters are parts of words
-            words.update(piece for piece in self._pieces.vocabulary if len(piece) > 2)
-        return words
