@@ -1,6 +1,7 @@
 """Processes that read and write beside the device give what one process gives."""
 
 import io
+import os
 import re
 import subprocess
 import sys
@@ -161,7 +162,7 @@ def test_a_worker_that_cannot_be_started_leaves_nothing_behind(
     monkeypatch.setattr(subprocess, "Popen", start_one)
     with pytest.raises(OSError, match="no more processes"):
         list(parse_with_workers(random_parser(CONFIG), treebank, FileOptions(), workers=2))
-    assert [process.poll() for process in started] == [0]
+    assert all(process.poll() is not None for process in started)
 
 
 def test_what_is_no_answer_is_an_error(treebank: Path) -> None:
@@ -226,3 +227,20 @@ def test_what_workers_cannot_do_is_refused(tmp_path: Path) -> None:
         next(parse_with_workers(parser, file, FileOptions(topk=2), workers=1))
     with pytest.raises(ParserError, match="workers take no documents"):
         next(parse_with_workers(parser, file, FileOptions(input="jsonl"), workers=1))
+
+
+def test_without_kernels_workers_are_refused(treebank: Path) -> None:
+    code = (
+        "from tests.parser.test_workers import CONFIG, FileOptions, module, random_parser\n"
+        "parser, options = random_parser(CONFIG), FileOptions()\n"
+        f"next(module.parse_with_workers(parser, {str(treebank)!r}, options, workers=1))"
+    )
+    root = Path(__file__).parents[2]
+    environment = os.environ | {
+        "NUMBA_DISABLE_JIT": "1",
+        "PYTHONPATH": os.pathsep.join([*sys.path, str(root)]),
+    }
+    ended = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True
+    )
+    assert "ParserError: workers need Numba, and " in ended.stderr.splitlines()[-1]

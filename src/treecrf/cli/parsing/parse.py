@@ -269,8 +269,11 @@ def _parse_file(
 
 def _is_large(file: str) -> bool:
     """Whether compiled kernels read and write this file; a small one is done before they load."""
-    if not os.path.isfile(file) or os.path.getsize(file) < _LARGE:
-        return False
+    return os.path.isfile(file) and os.path.getsize(file) >= _LARGE and _has_kernels()
+
+
+def _has_kernels() -> bool:
+    """Whether kernels can be compiled, which read and write columns."""
     import torch
 
     from treecrf.ops.backend import obstacle
@@ -290,4 +293,6 @@ def _useful_workers(file: str, parser: "Parser") -> int:
     """Number of workers that keep a GPU busy; 0 on a CPU, and for a small file."""
     if parser.device.type != "cuda" or not os.path.isfile(file):
         return 0
-    return min(6, usable_cores() - 1) if os.path.getsize(file) > 4_000_000 else 0
+    if os.path.getsize(file) <= 4_000_000 or not _has_kernels():
+        return 0
+    return min(6, usable_cores() - 1)

@@ -18,6 +18,9 @@ from dataclasses import replace
 from queue import SimpleQueue
 from typing import Any
 
+import torch
+
+from treecrf.ops.backend import obstacle
 from treecrf.parser.api import Parser
 from treecrf.parser.columns.reading import whole_blocks
 from treecrf.parser.config import Config
@@ -65,6 +68,8 @@ def parse_with_workers(
     """
     if workers < 1:
         raise ParserError(f"workers is {workers}; it is how many processes there are, 1 or more")
+    if problem := obstacle("numba", torch.device("cpu")):
+        raise ParserError(f"workers need Numba, and {problem}; parse with none")
     if options.topk is not None:
         raise ParserError("workers give one tree a sentence; parse with none for the best k")
     decoder, keep_heads, probs = options.decoder, options.keep_heads, options.write_probs
