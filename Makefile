@@ -165,7 +165,7 @@ commands: $(INSTALLED) ## write docs/commands.md, the reference of the command l
 tour: $(INSTALLED) ## run examples/tour.ipynb and store its outputs
 	@$(BIN)/python -m website.tour
 
-screenshots: $(DEMO)/model/model.safetensors ## make the pictures of the pages in docs/ again (wants Chromium)
+screenshots: $(INSTALLED) $(DEMO)/model/model.safetensors ## make the pictures of the pages in docs/ again (wants Chromium)
 	@$(BIN)/python -m tests.serve.screenshots $(DEMO)/model $(DEMO)/dev.conllu docs/images
 
 fuzz: $(INSTALLED) ## read 100,000 mutated files
