@@ -51,6 +51,8 @@ def test_plain_names_are_called_as_the_folder(tmp_path: Path) -> None:
         ("CC0 1.0", "CC0-1.0"),
         ("see file LICENSE.txt", "LicenseRef-see-file-LICENSE.txt"),
         ("CC BY 4.0; texts: ©", "LicenseRef-CC-BY-4.0-texts"),
+        ("CC BY-SA 4.0 \t", "CC-BY-SA-4.0"),
+        ("©", ""),
     ],
 )
 def test_licences_are_written_as_spdx_writes_them(
@@ -77,6 +79,10 @@ def test_licences_are_written_as_spdx_writes_them(
         (
             ["xx_a-ud-train.conllu", "xx_a-ud-dev.conllu", "xx_a-ud-dev.conllu.gz"],
             "it has several dev parts",
+        ),
+        (
+            ["xx_a-ud-train.conllu", "xx_a-ud-train.conllu.gz", "xx_a-ud-dev.conllu"],
+            "it has xx_a-ud-train.conllu and xx_a-ud-train.conllu.gz; remove one of them",
         ),
     ],
 )

@@ -12,7 +12,7 @@ __all__ = ["Release", "find_release"]
 _FILE = re.compile(
     r"(?:(?P<name>[a-z]{2,8}_[a-z0-9]+)-ud-)?(?P<part>train|dev)(?:-[a-z0-9]+)?\.conllu(?:\.gz)?"
 )
-_LICENCE = re.compile(r"^License:[ \t]*(\S.*?)[ \t]*$", re.MULTILINE)
+_LICENCE = re.compile(r"^License:[ \t]*(\S.*)$", re.MULTILINE)
 _LISTED = re.compile(r"(?:CC-BY(?:-[A-Z]{2})*|CC0|A?GPL|LGPL|Apache|MIT|PDDL)(?:-[0-9.]+)?")
 
 
@@ -53,6 +53,9 @@ def find_release(folder: Path) -> Release:
                 f"{folder}: it has no *-ud-{part}.conllu and no {part}.conllu; give the files with "
                 "--train and --dev instead"
             )
+    if both := [file for file in parts["train"] if f"{file}.gz" in parts["train"]]:
+        name = Path(both[0]).name
+        raise ParserError(f"{folder}: it has {name} and {name}.gz; remove one of them")
     if len(parts["dev"]) > 1:
         raise ParserError(f"{folder}: it has several dev parts; give --train and --dev instead")
     return Release(
@@ -81,4 +84,6 @@ def _as_spdx(licence: str) -> str:
     words = re.sub("[^A-Za-z0-9.]+", "-", licence.removeprefix("GNU ")).strip("-")
     if words == "LGPL-LR":
         return "LGPLLR"
+    if not words:  # in another script than Latin
+        return ""
     return words if _LISTED.fullmatch(words) else f"LicenseRef-{words}"
