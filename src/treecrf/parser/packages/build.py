@@ -98,7 +98,7 @@ def build_package(
         files: dict[str, Path | bytes] = {f"{made.name}/__init__.py": init}
         for path in sorted(path for path in made.rglob("*") if path.is_file()):
             files[path.relative_to(made.parent).as_posix()] = path
-        licences = sorted(source.glob(_LICENCES))
+        licences = sorted(path for path in source.glob(_LICENCES) if path.is_file())
         path = write_wheel(
             folder,
             name=name,
@@ -157,13 +157,9 @@ def _write_model(
 
 
 def _weight_bytes(folder: Path) -> int:
-    return sum(path.stat().st_size for path in folder.glob("*.safetensors")) - _unpacked(folder)
-
-
-def _unpacked(folder: Path) -> int:
-    """Bytes of the checkpoint of a training, which no wheel has."""
-    path = folder / checkpoint.CHECKPOINT
-    return path.stat().st_size if path.exists() else 0
+    """Bytes of the files with weights, without the checkpoint of a training, which no wheel has."""
+    files = set(folder.glob("*.safetensors")) - {folder / checkpoint.CHECKPOINT}
+    return sum(path.stat().st_size for path in files)
 
 
 def _metadata(

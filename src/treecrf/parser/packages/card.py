@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -59,11 +59,10 @@ def read_card(folder: Path) -> Card:
     except StorageError:
         return Card()
     kinds = get_type_hints(Card)
-    known = {item.name: item for item in fields(Card)}
     found = {
         name: value
         for name, value in (data.items() if isinstance(data, dict) else ())
-        if name in known and _fits(value, text=kinds[name] is str)
+        if name in kinds and _fits(value, text=kinds[name] is str)
     }
     return Card(**found)
 
