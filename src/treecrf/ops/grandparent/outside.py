@@ -19,9 +19,9 @@ from treecrf.ops.grandparent.inside import (
     sentence_of,
     split_points,
 )
-from treecrf.ops.grandparent.sums import spread_below, spread_products, total_of
+from treecrf.ops.grandparent.sums import spread_below, spread_products
 from treecrf.ops.numba.compiling import compiled, kernel
-from treecrf.ops.numba.lanes import LANES, Floats, Integers, load, splat, store
+from treecrf.ops.numba.lanes import LANES, Floats, Integers, lane_total, load, splat, store
 from treecrf.ops.numba.packing import Siblings
 from treecrf.ops.numba.scaled import exponent
 from treecrf.ops.numba.sums import has_flow, log_value, share
@@ -109,7 +109,7 @@ def share_complete(charts: Charts, flows: Flows, n: int, head: int, end: int, wo
     if used:
         first = (i + 1) * row + j if head == i else i * row + i
         for r in range(j - i):
-            to_C[(first + r * row) * blocks * LANES + head] += total_of(shares, r)
+            to_C[(first + r * row) * blocks * LANES + head] += lane_total(load(shares, r))
 
 
 @compiled
@@ -148,15 +148,15 @@ def share_incomplete(
     if siblings is None:
         first = j * row + i + 1 if head == i else i * row + i
         for r in range(count):
-            to_C[(first + r) * blocks * LANES + head] += total_of(shares, r)
+            to_C[(first + r) * blocks * LANES + head] += lane_total(load(shares, r))
         return
     if head == i:
         cell, step, alone, place, start = (i + 1) * row + j, row, j * row + i + 1, 0, 1
     else:
         cell, step, alone, place, start = i * row + i + 1, 1, i * row + j - 1, count - 1, 0
-    to_C[alone * blocks * LANES + head] += total_of(shares, place)
+    to_C[alone * blocks * LANES + head] += lane_total(load(shares, place))
     for r in range(count - 1):
-        flow_of_pair = total_of(shares, start + r)
+        flow_of_pair = lane_total(load(shares, start + r))
         to_S[(cell + r * step) * blocks * LANES + head] += flow_of_pair
         if sibling_marginals is not None and sibling_marginals.size > 0:
             sibling_marginals[(dependent * tokens + head) * tokens + i + 1 + r] = flow_of_pair

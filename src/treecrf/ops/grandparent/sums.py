@@ -170,12 +170,3 @@ def spread_products(
         term = flow * sums.product(C, left, C, right, unit)
         store(to_C, left, load(to_C, left) + term)
         store(to_C, right, load(to_C, right) + term)
-
-
-@compiled
-def total_of(shares: Floats, r: int) -> float:
-    """Sum over the lanes of one vector."""
-    total = 0.0
-    for lane in range(LANES):
-        total += shares[r * LANES + lane]
-    return total
