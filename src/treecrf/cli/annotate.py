@@ -134,14 +134,11 @@ def annotate(
         )
         if not len(sentences):
             raise treebank.TreebankError("there are no sentences to annotate", source=corpus)
+        members = {}
         for (name, annotations), queue in zip(files.items(), queues, strict=True):
             summary = _summary(queue, annotations, longest=LONGEST_ENTROPY)
             say(f"{name}: {summary}" if name else summary)
-        pairs = zip(files.items(), queues, strict=True)
-        members = {
-            name: Annotating(corpus, sentences, queue, own, asking, cut)
-            for (name, own), queue in pairs
-        }
+            members[name] = Annotating(corpus, sentences, queue, annotations, asking, cut)
         routes = annotate_routes(Team(members, model_name=model or DEFAULT), limits)
         app = create_app({"model": parser}, limits=limits, routers=[routes])
         run_server(app, host=host, port=port, allowed_hosts=allow_host or [], private=True)

@@ -1,6 +1,6 @@
 """Token boundaries that a person corrects: tokens split, joined, or made of several words."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from treecrf.treebank import Sentence
@@ -89,7 +89,7 @@ def with_tokens(sentence: Sentence, tokens: Sequence[WrittenToken]) -> Sentence:
     multiwords: list[Multiword] = []
     start = 0
     for number, token in enumerate(tokens, 1):
-        _check(token, number, text[start:])
+        _check(token, number, text, start)
         end = start + len(token.form)
         has_space = text.startswith(" ", end)
         old = same.get((start, end))
@@ -107,13 +107,12 @@ def with_tokens(sentence: Sentence, tokens: Sequence[WrittenToken]) -> Sentence:
     return Sentence.from_tokens(words, multiwords=multiwords, comments=sentence.comments)
 
 
-def _check(token: WrittenToken, number: int, rest: str) -> None:
+def _check(token: WrittenToken, number: int, text: str, start: int) -> None:
     if not token.form.strip() or token.form != token.form.strip():
         raise BoundaryError(f"token {number} is {token.form!r}; a token starts and ends with text")
-    if not rest.startswith(token.form):
-        problem = (
-            f"token {number} is {_shown(token.form)}, but the text goes on with {_shown(rest)}"
-        )
+    if not text.startswith(token.form, start):
+        rest = _shown(text[start:])
+        problem = f"token {number} is {_shown(token.form)}, but the text goes on with {rest}"
         raise BoundaryError(f"{problem}; tokens can be split and joined, not written differently")
     if len(token.words) == 1:
         raise BoundaryError(f"token {number} has one word; give several, or none for a plain token")
@@ -124,13 +123,9 @@ def _made(token: WrittenToken, *, has_space: bool) -> _Placed:
     if not token.words:
         word = Token(1, token.form, misc=misc)
         return _Placed(word, [word], 0, 0, has_space)
-    words = _numbered(token.words)
+    words = [Token(id, form) for id, form in enumerate(token.words, 1)]
     multiword = Multiword(1, len(words), token.form, misc=misc)
     return _Placed(multiword, words, 0, 0, has_space)
-
-
-def _numbered(forms: Iterable[str]) -> list[Token]:
-    return [Token(id, form) for id, form in enumerate(forms, 1)]
 
 
 def _shown(text: str) -> str:

@@ -51,7 +51,7 @@ function afterSpace(letters, at) {
   return at;
 }
 
-/** Where a word that begins here ends in the text. The spaces that two joined words had between them count not. */
+/** Where a word that begins here ends in the text; spaces between joined words do not count. */
 function endOf(word, letters, { at, end }) {
   let place = at;
   for (const letter of word) {
