@@ -17,9 +17,14 @@ from tests.parser.models import (
 )
 from treecrf.parser.batching.batch import Batch
 from treecrf.parser.config import Config
-from treecrf.parser.network.loss import distribution, masked_heads, training_loss
+from treecrf.parser.network.loss import TreeScores, masked_heads, training_loss
 from treecrf.parser.network.scorer import Scorer
-from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
+from treecrf.struct import (
+    GrandSiblingTreeCRF,
+    NonProjectiveTreeCRF,
+    ProjectiveTreeCRF,
+    SiblingTreeCRF,
+)
 from treecrf.treebank import Sentence
 
 FULL = [[2, 0, 2, 3], [0], [0, 1, 2], [2, 3, 4, 5, 0]]
@@ -195,12 +200,17 @@ def test_heads_that_a_sentence_has_not_are_masked() -> None:
         ("crf", "mbr", ProjectiveTreeCRF),
         ("crf", "mst", ProjectiveTreeCRF),
         ("crf2o", "mst", SiblingTreeCRF),
+        ("crf3o", "mst", GrandSiblingTreeCRF),
         ("nonprojective", "viterbi", NonProjectiveTreeCRF),
     ],
 )
 def test_the_family_of_a_model(loss: str, decoder: str, family: type) -> None:
     config = replace(with_loss(loss, decoder=decoder), multiroot=True)
-    siblings = torch.zeros(1, 3, 3, 3) if loss == "crf2o" else None
-    crf = distribution(torch.zeros(1, 3, 3), siblings, torch.tensor([2]), config=config)
+    siblings, grandparents = (
+        torch.zeros(1, 3, 3, 3) if scored else None
+        for scored in (config.scores_siblings, config.scores_grandparents)
+    )
+    scores = TreeScores(torch.zeros(1, 3, 3), siblings, grandparents)
+    crf = scores.distribution(torch.tensor([2]), config=config)
     assert type(crf) is family
     assert crf.multiroot

@@ -14,7 +14,7 @@ from treecrf.ops import use_backend
 from treecrf.parser.decoding import mbr as mbr_module
 from treecrf.parser.decoding.decoder import decode
 from treecrf.parser.decoding.mbr import _greedy_heads, is_projective_tree, mbr_heads
-from treecrf.parser.network.loss import distribution
+from treecrf.parser.network.loss import TreeScores
 from treecrf.struct import ProjectiveTreeCRF
 from treecrf.treebank.trees import is_projective, is_tree
 
@@ -88,7 +88,7 @@ def test_no_chart_where_the_most_probable_heads_are_a_tree(
     confused = torch.tensor(
         [[[0, 0, 0], [1.0, 0, 1.2], [1.0, 1.2, 0]], [[0, 0, 0], [5, 0, 0], [0, 5, 0]]]
     )
-    crf = distribution(confused, None, torch.tensor([2, 2]), config=with_loss("crf"))
+    crf = TreeScores(confused).distribution(torch.tensor([2, 2]), config=with_loss("crf"))
     heads = torch.where(torch.tensor([False, True, True]), crf.marginals.argmax(2), 0)
     assert is_projective_tree(heads, crf.lengths, multiroot=False).tolist() == [False, True]
     charts.clear()

@@ -75,7 +75,7 @@ def needed_bytes(words: int, config: Config, *, training: bool = False) -> int:
     """Estimated memory of the scores and charts of one sentence."""
     tokens = words + 1
     needed = _CHART_BYTES * tokens**2
-    if config.scores_grandparents and words <= config.longest_third_order:
+    if config.uses_grandparents(tokens):
         needed += (_SIBLING_BYTES + _GRANDPARENT_CHART_BYTES) * tokens**3
     if not config.scores_siblings:
         return needed

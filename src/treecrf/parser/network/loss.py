@@ -23,7 +23,6 @@ from treecrf.struct import (
 __all__ = [
     "TreeCRF",
     "TreeScores",
-    "distribution",
     "masked_heads",
     "training_loss",
 ]
@@ -37,42 +36,12 @@ TreeCRF = (
 )
 
 
-def distribution(
-    arc_scores: Tensor,
-    sibling_scores: Tensor | None,
-    lengths: Tensor,
-    *,
-    grandparent_scores: Tensor | None = None,
-    config: Config,
-    allowed: Tensor | None = None,
-    validate: bool = False,
-) -> TreeCRF:
-    """The distribution over the trees that the model decodes.
-
-    Of `local` it is the TreeCRF over the same scores: training did not make it one, but it ranks
-    trees as the scores do.
-    """
-    multiroot = config.multiroot
-    others = lengths, multiroot, allowed
-    if sibling_scores is not None and grandparent_scores is not None:
-        return GrandSiblingTreeCRF(
-            arc_scores, sibling_scores, grandparent_scores, *others, validate=validate
-        )
-    if grandparent_scores is not None:
-        return GrandparentTreeCRF(arc_scores, grandparent_scores, *others, validate=validate)
-    if sibling_scores is not None:
-        return SiblingTreeCRF(arc_scores, sibling_scores, *others, validate=validate)
-    crossing = config.crossing and not config.learns_projective
-    family = NonProjectiveTreeCRF if crossing else ProjectiveTreeCRF
-    return family(arc_scores, *others, validate=validate)
-
-
 class TreeScores(NamedTuple):
     """Scores of the parts of trees, each None where it is not scored."""
 
     arcs: Tensor  # [batch, dependent, head]
-    siblings: Tensor | None  # [batch, dependent, head, sibling]
-    grandparents: Tensor | None  # [batch, dependent, head, grandparent]
+    siblings: Tensor | None = None  # [batch, dependent, head, sibling]
+    grandparents: Tensor | None = None  # [batch, dependent, head, grandparent]
 
     @classmethod
     def of(cls, scorer: Network, roles: Roles, batch: Batch, *, config: Config) -> Self:
@@ -99,16 +68,22 @@ class TreeScores(NamedTuple):
         allowed: Tensor | None = None,
         validate: bool = False,
     ) -> TreeCRF:
-        """The distribution over the trees that the model decodes; see `distribution`."""
-        return distribution(
-            self.arcs,
-            self.siblings,
-            lengths,
-            grandparent_scores=self.grandparents,
-            config=config,
-            allowed=allowed,
-            validate=validate,
-        )
+        """The distribution over the trees that the model decodes.
+
+        Of `local` it is the TreeCRF over the same scores: training did not make it one, but it
+        ranks trees as the scores do.
+        """
+        arcs, siblings, grandparents = self
+        others = lengths, config.multiroot, allowed
+        if siblings is not None and grandparents is not None:
+            return GrandSiblingTreeCRF(arcs, siblings, grandparents, *others, validate=validate)
+        if grandparents is not None:
+            return GrandparentTreeCRF(arcs, grandparents, *others, validate=validate)
+        if siblings is not None:
+            return SiblingTreeCRF(arcs, siblings, *others, validate=validate)
+        crossing = config.crossing and not config.learns_projective
+        family = NonProjectiveTreeCRF if crossing else ProjectiveTreeCRF
+        return family(arcs, *others, validate=validate)
 
 
 def training_loss(

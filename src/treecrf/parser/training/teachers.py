@@ -38,13 +38,8 @@ from treecrf.treebank import Sentence
 __all__ = ["check_teachers", "find_targets", "load_teachers"]
 
 _LEAST = 1e-4  # smaller probabilities are dropped
-_SETTINGS = (
-    "loss",
-    "crf3o_siblings",
-    "multiroot",
-    "nonprojective",
-    "encoding",
-)  # teachers have the same
+# Teachers have the same.
+_SETTINGS = ("loss", "crf3o_siblings", "multiroot", "nonprojective", "encoding")
 
 
 def check_teachers(folders: Sequence[str], config: Config) -> None:
