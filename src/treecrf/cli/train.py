@@ -36,7 +36,7 @@ def train(
         typer.Option(
             metavar="DIR",
             help="A treebank of Universal Dependencies as it is released, with train and dev "
-            "parts: trains the parser and a segmenter, calibrates them and writes a card.",
+            "parts: trains a parser and a segmenter, calibrates the parser and writes a card.",
         ),
     ] = None,
     train: Annotated[
