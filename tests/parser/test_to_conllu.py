@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import tracemalloc
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -269,6 +270,21 @@ def test_many_words() -> None:
     heads = np.concatenate([np.arange(-1, length).clip(0) for length in lengths])
     trees = Trees(lengths, heads, np.zeros(len(heads), np.int64))
     check_written(TreeNamer(VOCABULARY, SMALL), sentences, trees)
+
+
+def test_one_very_long_word_takes_memory_once() -> None:
+    sentences = [Sentence(["dog"] * 10_000), Sentence(["a" * 100_000])]
+    lengths = np.array([len(sentence) for sentence in sentences])
+    tokens = np.zeros(int((lengths + 1).sum()), np.int64)
+    keep = np.full((len(tokens), 1), LEMMA_WEIGHT - 1)  # the first rule, and sure of it
+    trees = Trees(lengths, tokens, tokens, columns={"lemma": keep})
+    vocabulary = Vocabulary(**VOCABULARY.to_dict() | {"lemma": ["lower|0|0"]})
+    tracemalloc.start()
+    try:
+        check_written(TreeNamer(vocabulary, SMALL), sentences, trees)
+        assert tracemalloc.get_traced_memory()[1] < 100_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_lifted_arcs_and_lemmas() -> None:

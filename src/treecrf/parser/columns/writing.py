@@ -49,15 +49,13 @@ def _write(
     replaced = sorted(named.columns, key=COLUMNS.index)
     names: list[str] = []
     numbers = np.empty((len(replaced), len(columns.cells)), np.int64)
-    longest = _MOST_DIGITS
     for place, name in enumerate(replaced):
         own, each = named.columns[name]
         numbers[place] = each + len(names)
         names += own
-        longest += max((len(name.encode()) for name in own), default=0)
-    longest += sum(len(key) + _MOST_DIGITS for key in probs)
-    added = _strings(comments)
-    size = len(columns.data) + longest * len(columns.cells) + len(added[0])
+    written, added = _strings(names), _strings(comments)
+    size = len(columns.data) + len(added[0]) + int(np.diff(written[1]).take(numbers).sum())
+    size += len(columns.cells) * (_MOST_DIGITS + sum(len(key) + _MOST_DIGITS for key in probs))
     target = np.empty(size, np.uint8)
     end = write_words(
         as_array(columns.data),
@@ -67,7 +65,7 @@ def _write(
         named.heads,
         np.array([COLUMNS.index(name) for name in replaced]),
         numbers,
-        _strings(names),
+        written,
         _strings(OWN_COMMENTS),
         added,
         _strings(KEYS.values()),
