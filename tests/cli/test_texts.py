@@ -138,6 +138,18 @@ def test_segment_cuts_and_does_not_parse(full_model: Path, file: Path, tmp_path:
     assert [value["text"] for value in objects] == [sentence.text for sentence in cut]
 
 
+def test_segment_cuts_as_parse_does(tmp_path: Path) -> None:
+    """Here only the encoder of the English model says where a sentence ends."""
+    path = tmp_path / "text.txt"
+    path.write_text("Please call me tomorrow Thanks John Smith")
+    cut, parsed = (
+        [sentence.forms for sentence in sentences_of(treecrf(command, path).stdout)]
+        for command in ("segment", "parse")
+    )
+    assert len(cut) > 1
+    assert cut == parsed
+
+
 def test_segment_needs_text_and_a_segmenter(full_model: Path, model: Path, tmp_path: Path) -> None:
     tree, file = tmp_path / "tree.conllu", tmp_path / "a.txt"
     treecrf("data", "generate", tree, "--sentences", 1)

@@ -41,22 +41,26 @@ def segment(
 ) -> None:
     """Split raw text into sentences and words, without trees.
 
-    Only the segmenter of the model is loaded.
+    Sentences and words are those of `treecrf parse`. The parser is loaded only if the segmenter
+    asks its encoder about sentence ends, as that of the English model does.
 
     \b
     Example:
       treecrf segment examples/sentences.txt -o words.conllu
     """
+    from treecrf.parser import load
     from treecrf.parser.bundled import model_folder
     from treecrf.parser.device import choose_device
     from treecrf.parser.files.sources import FileOptions, read_parts
-    from treecrf.parser.folder import language_of
+    from treecrf.parser.folder import has_model, language_of
     from treecrf.segment import Segmenter
 
     named = default_format(output)
     written = format or (named if named == "json" else "conllu")
     folder = model_folder(model)
     segmenter = Segmenter.load(folder, device=choose_device(device))
+    if segmenter.end_scorer is not None and has_model(folder):
+        segmenter = load(folder, device=device).segmenter
     cutter = _Cutter(segmenter, language_of(folder))
     options = FileOptions(input=input, text_column=text_column, raw=True)
 
