@@ -26,8 +26,8 @@ export function chooseTokens({ tokens, word, text, original }) {
     const areWords = element("input", { type: "checkbox" });
     areWords.checked = words.length > 0;
     const problem = element("p", { class: "problem", id: "pieces-problem", role: "alert", hidden: true });
-    const close = (tokens_, at) => {
-      answer = { tokens: tokens_, word: firstWordOf(tokens_, at) };
+    const close = (changed, at) => {
+      answer = { tokens: changed, word: firstWordOf(changed, at) };
       dialog.close();
     };
     const cut = () => {
@@ -47,7 +47,7 @@ export function chooseTokens({ tokens, word, text, original }) {
       index + 1 < tokens.length ? joining(index, index + 1) : null,
       original ? button("All as in the corpus", { press: () => close(original, 0) }) : null,
     ];
-    const form_ = element(
+    const fields = element(
       "form",
       { method: "dialog" },
       element("label", { for: "pieces" }, "Put a space where it is to be split:"),
@@ -59,11 +59,11 @@ export function chooseTokens({ tokens, word, text, original }) {
       "dialog",
       { class: "tokens", "aria-label": `Tokens at ${form}` },
       element("p", { class: "dialog-title" }, "Split or join ", element("b", {}, form)),
-      form_,
+      fields,
       element("div", { class: "joins" }, ...others),
       element("p", { class: "dialog-foot" }, button("Cancel", { press: () => dialog.close() })),
     );
-    form_.addEventListener("submit", (event) => {
+    fields.addEventListener("submit", (event) => {
       event.preventDefault();
       cut();
     });
