@@ -183,6 +183,13 @@ def test_a_picture_has_pixels(page: Page, tmp_path: Path) -> None:
     assert sizes["across"][1] < sizes["down"][1]
 
 
+def test_a_picture_that_the_browser_finds_too_large(page: Page) -> None:
+    parse(page)
+    page.evaluate("() => { HTMLCanvasElement.prototype.toBlob = (done) => done(null); }")
+    page.get_by_role("button", name="Download PNG").click()
+    expect(page.get_by_text("download SVG instead")).to_be_visible()
+
+
 def colours(page: Page, data: bytes) -> set[str]:
     """The kinds of opaque pixels that a picture has: paper, arcs and words."""
     kinds: list[str] = page.evaluate(

@@ -69,7 +69,9 @@ export async function pngFile(tokens, answer, layout) {
     pen.fillStyle = "#fff";
     pen.fillRect(0, 0, canvas.width, canvas.height);
     pen.drawImage(image, 0, 0, canvas.width, canvas.height);
-    return await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+    const blob = await new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
+    if (blob === null) throw new Error("This browser makes no PNG file so large: download SVG instead.");
+    return blob;
   } finally {
     URL.revokeObjectURL(address);
   }

@@ -78,7 +78,11 @@ export class Editor {
         "CoNLL-U": () => save(`${file}.conllu`, "text/plain", this.toConllu()),
         JSON: () => save(`${file}.json`, "application/json", `${JSON.stringify(this.toJson(), null, 2)}\n`),
         SVG: () => save(`${file}.svg`, "image/svg+xml", svgFile(...this.#shown())),
-        PNG: async () => save(`${file}.png`, "image/png", await pngFile(...this.#shown())),
+        PNG: () =>
+          pngFile(...this.#shown()).then(
+            (blob) => save(`${file}.png`, "image/png", blob),
+            (error) => this.fail(error),
+          ),
       },
     });
     this.status = element("p", { class: "status", role: "status" });
