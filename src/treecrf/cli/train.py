@@ -145,7 +145,7 @@ def train(
         (treebank and _same(treebank, out), "--out is the treebank's folder: name another"),
         (not treebank and not (train and dev), "give --treebank DIR, or --train and --dev FILES"),
         (resume and overwrite, "--resume goes on with what --overwrite would remove"),
-        (no_time, f"{', '.join(no_time)} is more than 0: there is no training in no time"),
+        (no_time, f"{' and '.join(no_time)} must be more than 0 minutes"),
         (two_vectors, "--init brings its own word vectors; it takes no --embeddings"),
         (given_to_segmenter and not segmenter, "settings of a segmenter go with --segmenter"),
     )

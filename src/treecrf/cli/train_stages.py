@@ -55,9 +55,9 @@ class Files:
 
 def split_settings(settings: Sequence[str]) -> tuple[list[str], list[str]]:
     """Settings of the parser and of the segmenter, the latter without `segmenter.`."""
-    own = [item for item in settings if not item.lstrip().startswith(_SEGMENTER)]
-    others = [item.lstrip() for item in settings if item not in own]
-    return own, [item.removeprefix(_SEGMENTER) for item in others]
+    given = [item.lstrip() for item in settings]
+    own = [item for item in given if not item.startswith(_SEGMENTER)]
+    return own, [item.removeprefix(_SEGMENTER) for item in given if item.startswith(_SEGMENTER)]
 
 
 def segmenter_config(settings: Sequence[str]) -> "SegmenterConfig":
