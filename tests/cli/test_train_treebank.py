@@ -81,7 +81,7 @@ def test_what_is_refused(released: Path, out: Path, data: tuple[object, ...]) ->
     assert misuse(*whole, *data).startswith("--treebank has its own parts: no --train and no")
     assert misuse("train", "--out", out).startswith("give --treebank DIR, or --train and --dev")
     assert misuse("train", *data, *CUT, "--out", out).startswith("settings of a segmenter go with")
-    assert misuse(*whole, "--segmenter-max-minutes", 0).startswith("--segmenter-max-minutes is ")
+    assert misuse(*whole, "--segmenter-max-minutes", 0).startswith("--segmenter-max-minutes must")
     assert misuse("train", "--treebank", released, "--out", released).startswith("--out is the ")
     wrong = problem(*whole, "--set", "segmenter.epoch=4")
     assert wrong == "of the segmenter: there is no setting 'epoch'; did you mean epochs?"
