@@ -1,6 +1,7 @@
 """`treecrf parse --text`: what is typed is text, and what is wrong with it is told of it."""
 
 import io
+import os
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,19 @@ def test_text_may_be_anything_but_parquet(model: Path) -> None:
     assert [sentence.forms for sentence in read_conllu(io.StringIO(text))] == [["a", "dog"]]
     line = misuse("parse", "--text", record, "--input", "parquet", "-m", model)
     assert line == "--text is no Parquet; give that as a FILE"
+
+
+@pytest.mark.parametrize("text", ["a dog saw Anna.", "who saw Anna?", "a dog " * 200])
+def test_a_text_in_the_place_of_a_file(text: str, model: Path) -> None:
+    line = misuse("parse", text, "-m", model)
+    assert line == "there is no file of this name; a text to parse goes after --text"
+
+
+@pytest.mark.parametrize("name", ["a dog.txt", "a d*.txt"])
+def test_names_of_files_may_have_spaces(name: str, model: Path, tmp_path: Path) -> None:
+    (tmp_path / "a dog.txt").write_text("a dog .\n")
+    treecrf("parse", tmp_path / name, "-m", model, "-o", f"{tmp_path / 'parsed'}{os.sep}")
+    assert list((tmp_path / "parsed").iterdir())
 
 
 @pytest.mark.parametrize(

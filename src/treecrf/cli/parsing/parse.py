@@ -1,5 +1,6 @@
 """`treecrf parse`: trees for the sentences of files, here or on a cluster."""
 
+import glob
 import os
 import re
 from dataclasses import replace
@@ -219,9 +220,17 @@ def _check_local(files: list[str], text: str | None, *, input: str, output: str)
     refuse(
         (input not in _KINDS, f"--input is {kinds}; {patterns}"),
         (bool(files) != (text is None), "give a FILE (- is standard input) or --text, one of them"),
+        (_is_text(files), "there is no file of this name; a text to parse goes after --text"),
         (text is not None and input == "parquet", "--text is no Parquet; give that as a FILE"),
         (text is not None and is_folder(output, []), f"--output {output} is a folder: name a file"),
     )
+
+
+def _is_text(files: list[str]) -> bool:
+    """Whether a text was given for a file: it has words, and no file is called so."""
+    if len(files) != 1 or len(files[0].split()) < 2:
+        return False
+    return not os.path.exists(files[0]) and not glob.glob(files[0])
 
 
 def _text_file(text: str) -> StringIO:
