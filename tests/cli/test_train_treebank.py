@@ -64,10 +64,11 @@ def test_one_command_makes_a_whole_model(released: Path, out: Path) -> None:
 def test_a_treebank_without_a_licence(released: Path, out: Path, tmp_path: Path) -> None:
     (released / "README.md").unlink()
     minutes = ("--max-minutes", "0.001", "--segmenter-max-minutes", "0.001")
-    said = treecrf("train", "--treebank", released, *QUICK, *minutes, "--out", out).stdout
+    options = (*QUICK, *minutes, "--set", "language=yy")
+    said = treecrf("train", "--treebank", released, *options, "--out", out).stdout
     assert len(re.findall("^epoch ", said, re.MULTILINE)) == 1
     assert len(re.findall("^segmenter epoch ", said, re.MULTILINE)) == 1
-    assert "licence not stated in README.md\n" in said
+    assert "language yy, licence not stated in README.md\n" in said
     assert "- Licence of the weights: not stated\n" in (out / "README.md").read_text()
     named = ("--name", "treecrf-model-xx", "--version", "1.0.0", "--out", tmp_path / "dist")
     said = treecrf("package", out, *named).stdout

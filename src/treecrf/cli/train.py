@@ -194,7 +194,7 @@ def train(
                 if overwrite and not segmenter and ranks.leads:
                     warn_of_lost_segmenter(training, out)
                 if release is not None and ranks.leads:
-                    print_release(release)
+                    print_release(release, training.config.language)
                 start = None if resume else init
                 train_parser(training, out, device=own_device, resume=resume, init=start)
             if segmenter and ranks.leads:

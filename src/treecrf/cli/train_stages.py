@@ -70,9 +70,9 @@ def segmenter_config(settings: Sequence[str]) -> "SegmenterConfig":
         raise SegmentError(f"of the segmenter: {error}") from None
 
 
-def print_release(release: "Release") -> None:
-    """Say what the names and the README of a treebank tell, for the card."""
-    language = release.language or "not known (--set language=CODE)"
+def print_release(release: "Release", language: str) -> None:
+    """Say what the card will say: what the README of a treebank tells, and the model's language."""
+    language = language or "not known (--set language=CODE)"
     licence = release.licence or "not stated in README.md"
     say(f"data   {release.name}: language {language}, licence {licence}")
 
