@@ -35,7 +35,6 @@ from treecrf.parser.files import conllu
 from treecrf.parser.files.conllu import parse_to_conllu
 from treecrf.parser.files.pipeline import Ahead
 from treecrf.parser.files.sources import FileOptions
-from treecrf.parser.network import loss
 from treecrf.parser.network.loss import TreeScores
 from treecrf.parser.network.readers import WordReader
 from treecrf.parser.network.scorer import Scorer
@@ -144,7 +143,7 @@ def watch_training(stages: Stages) -> None:
     stages.watch(loop, "train", REST)
     stages.watch(loop, "make_batch", "batch, on the host")
     stages.watch(loop, "training_loss", "loss of relations, rest of the loss")
-    stages.watch(loss, "distribution", "TreeCRF")
+    stages.watch(TreeScores, "distribution", "TreeCRF")
     stages.watch(TreeDistribution, "log_partition", "TreeCRF")
     stages.watch(TreeDistribution, "score", "TreeCRF")
     stages.watch(torch.Tensor, "backward", "backward")

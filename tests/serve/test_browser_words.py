@@ -178,7 +178,9 @@ def test_what_is_fixed_stays_with_words_that_stay(text_page: Page, cutting: Serv
     given = {"tokens": [forms(page)], "constraints": [{"7": 4}]}
     heads = [token["head"] for token in cutting.post("api/parse", given)["sentences"][0]["tokens"]]
     page.locator(".as-table summary").click()
-    shown = page.locator(".as-table select").evaluate_all("all => all.map((each) => each.value)")
+    choices = page.locator(".as-table select")
+    expect(choices).to_have_count(len(heads))
+    shown = choices.evaluate_all("all => all.map((each) => each.value)")
     assert [int(value) for value in shown] == heads
     assert heads[6] == 4
 

@@ -65,9 +65,8 @@ class Vocabulary:
     @cached_property
     def codes(self) -> npt.NDArray[np.int64]:
         """The number of each character by its code point; the last stands for all that follow."""
-        known = {
-            ord(item): self.character_numbers[item] for item in self.characters if len(item) == 1
-        }
+        numbers = self.character_numbers.items()
+        known = {ord(item): number for item, number in numbers if len(item) == 1}
         table = np.full(max(known, default=0) + 2, UNKNOWN, np.int64)
         table[[*known]] = [*known.values()]
         return table

@@ -29,6 +29,12 @@ export function chooseTokens({ tokens, word, text, original }) {
     const close = (changed, at) => {
       answer = { tokens: changed, word: firstWordOf(changed, at) };
       dialog.close();
+      end(); // not at the event: a key that comes before it would be about the words of before
+    };
+    const end = () => {
+      dialog.remove();
+      if (before instanceof Element && before.isConnected) before.focus({ preventScroll: true });
+      resolve(answer);
     };
     const cut = () => {
       try {
@@ -72,9 +78,7 @@ export function chooseTokens({ tokens, word, text, original }) {
       if (event.target === dialog) dialog.close(); // beside it
     });
     dialog.addEventListener("close", () => {
-      dialog.remove();
-      if (before instanceof Element && before.isConnected) before.focus({ preventScroll: true });
-      resolve(answer);
+      if (dialog.isConnected) end();
     });
     document.body.append(dialog);
     dialog.showModal();
