@@ -143,3 +143,40 @@ def test_a_full_disk_is_said_once(cached: Path, tmp_path: Path) -> None:
         )
         assert result.stdout == "42.0 42.0\n", result.stderr
         assert len(result.stderr.splitlines()) == said, result.stderr
+
+
+TREES = """
+import itertools
+import sys
+
+import torch
+from numba.core.bytecode import FunctionIdentity
+
+from treecrf.ops.backend import use_backend
+from treecrf.struct import GrandSiblingTreeCRF, SiblingTreeCRF
+
+# As if each function were the first that its process compiles.
+FunctionIdentity._unique_ids = itertools.repeat(1)
+generator = torch.Generator().manual_seed(1)
+arcs = 4 * torch.randn(1, 6, 6, generator=generator)
+siblings, grandparents = torch.randn(2, 1, 6, 6, 6, generator=generator)
+lengths = torch.tensor([5])
+for crf in (
+    SiblingTreeCRF(arcs, siblings, lengths),
+    GrandSiblingTreeCRF(arcs, siblings, grandparents, lengths),
+):
+    if "best" in sys.argv:
+        with use_backend("torch"):
+            reference = type(crf)(arcs, *reversed(crf._higher.values()), lengths).argmax
+        assert crf.argmax.equal(reference)
+    if "random" in sys.argv:
+        assert len(crf.sample(50, generator=generator).unique(dim=0)) > 1
+"""
+
+
+@pytest.mark.slow
+def test_kernels_of_two_processes_keep_their_own_functions(tmp_path: Path) -> None:
+    """Best and random trees are one recurrence, compiled twice."""
+    for what in (["best"], ["random"], ["best", "random"], ["random", "best"]):
+        program = f"import sys; sys.argv += {what}\n{TREES}"
+        assert run(tmp_path, tmp_path / "cache", program) == ("", [])

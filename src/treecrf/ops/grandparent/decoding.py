@@ -24,7 +24,7 @@ from treecrf.ops.grandparent.inside import (
     sentence_of,
     split_points,
 )
-from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.compiling import compiled_for, kernel
 from treecrf.ops.numba.lanes import LANES, Floats, Integers
 from treecrf.ops.numba.packing import Siblings
 from treecrf.ops.projective.inside import push
@@ -33,7 +33,7 @@ from treecrf.ops.projective.inside import push
 def _trees_by(algebra: ModuleType, inside: Any, below_arc: Any, below_last: Any) -> Any:
     """Make the decoder for the sums and products of a module, `sums` or `maxima`."""
 
-    @compiled
+    @compiled_for(algebra)
     def trees(
         batch: Batch, siblings: Siblings, sentences: Integers, chance: Floats, heads: Integers
     ) -> None:
@@ -56,12 +56,12 @@ def _trees_by(algebra: ModuleType, inside: Any, below_arc: Any, below_last: Any)
                     draws, tree = chance[k, sentence], heads[k, sentence]
                     backtrack(draws, own, beside, charts, spans, work, tree)
 
-    @compiled
+    @compiled_for(algebra)
     def exists(value: float) -> bool:
         """Whether the value of a sentence is the weight, or the score, of some tree."""
         return value > algebra.NOTHING
 
-    @compiled
+    @compiled_for(algebra)
     def backtrack(
         chance: Floats,
         sentence: Sentence,

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from treecrf.ops.grandparent import maxima, sums
-from treecrf.ops.numba.compiling import compiled
+from treecrf.ops.numba.compiling import compiled, compiled_for
 from treecrf.ops.numba.lanes import LANES, Floats, Integers, load
 from treecrf.ops.numba.packing import Siblings
 
@@ -115,7 +115,7 @@ def split_points(head: int, width: int, multiroot: bool, siblings: Siblings) -> 
 def _rows_by(algebra: ModuleType) -> tuple[Any, Any]:
     """Make the functions that fill `below` for I and for C, by `sums` or `maxima`."""
 
-    @compiled
+    @compiled_for(algebra)
     def below_arc(
         sentence: Sentence,
         siblings: Siblings,
@@ -154,7 +154,7 @@ def _rows_by(algebra: ModuleType) -> tuple[Any, Any]:
                 scores[start + r] = siblings[first_score + i + 1 + r]
             algebra.add_scores(below, scores, count)
 
-    @compiled
+    @compiled_for(algebra)
     def below_last(charts: Charts, n: int, head: int, end: int, work: Work) -> None:
         """The factors of the terms of C[head, end]: C^i[r, j], i < r <= j, or C^j[r, i]."""
         row, blocks = n + 1, block_count(n)
@@ -169,7 +169,7 @@ def _rows_by(algebra: ModuleType) -> tuple[Any, Any]:
 def _inside_by(algebra: ModuleType, below_arc: Any, below_last: Any) -> Any:
     """Make the inside pass for the sums and products of a module, `sums` or `maxima`."""
 
-    @compiled
+    @compiled_for(algebra)
     def inside(sentence: Sentence, siblings: Siblings, charts: Charts, work: Work) -> None:
         """Fill the charts; the value of the sentence is lane 0 of block 0 of `C[0, n]`."""
         n = sentence[2]
@@ -194,7 +194,7 @@ def _inside_by(algebra: ModuleType, below_arc: Any, below_last: Any) -> Any:
                     incomplete(sentence, siblings, charts, j, i, work)
                     complete(sentence, charts, j, i, work)
 
-    @compiled
+    @compiled_for(algebra)
     def incomplete(
         sentence: Sentence,
         siblings: Siblings,
@@ -226,7 +226,7 @@ def _inside_by(algebra: ModuleType, below_arc: Any, below_last: Any) -> Any:
                 arc = algebra.weight(load(scores, block))
                 algebra.put(I, cell + block, algebra.times(value, arc))
 
-    @compiled
+    @compiled_for(algebra)
     def complete(sentence: Sentence, charts: Charts, head: int, end: int, work: Work) -> None:
         """Compute C[head, end] for all grandparents."""
         n, multiroot = sentence[2], sentence[4]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 import numba
@@ -33,8 +34,24 @@ def kernel(function: Function) -> Function:
 
 def _compiling(**options: Any) -> Callable[[Function], Function]:
     def compile_(function: Function) -> Function:
+        if function.__closure__ and function.__qualname__.endswith(f">.{function.__name__}"):
+            raise TypeError(f"{function.__qualname__}: compile closures with compiled_for")
         jitted: Function = numba.njit(**_OPTIONS, **options)(function)
         return jitted
+
+    return compile_
+
+
+def compiled_for(algebra: ModuleType) -> Callable[[Function], Function]:
+    """Compile like `compiled` what a function makes for several modules of sums and products.
+
+    Code on disk is linked by name, and Numba tells functions of one name apart by a number that it
+    counts in each process: kernels that two processes compiled could take each other's functions.
+    """
+
+    def compile_(function: Function) -> Function:
+        function.__qualname__ += f"_{algebra.__name__.rpartition('.')[2]}"
+        return compiled(function)
 
     return compile_
 
@@ -43,6 +60,9 @@ compiled = _compiling()
 """Compile a function together with the kernels that call it."""
 relaxed = _compiling(fastmath={"reassoc", "contract", "nsz"})
 """Compile like `compiled`; sums may be reordered, but infinities keep their meaning."""
+borrowing = _compiling(_nrt=False)
+"""Compile like `compiled`, for functions that make no arrays: no counting of references to them,
+which takes most of the time where many arrays go through many small functions."""
 inlined = _compiling(inline="always")
 """Compile like `compiled`, but inlined into the loops of its callers."""
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from treecrf.ops.numba import maxima, sums
-from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.compiling import compiled_for, kernel
 from treecrf.ops.numba.lanes import LANES, Floats, Integers
 from treecrf.ops.numba.packing import Batch, Groups, Siblings, most_words
 from treecrf.ops.projective.inside import (
@@ -23,7 +23,7 @@ from treecrf.ops.projective.inside import (
 def _trees_by(algebra: ModuleType, inside: Any) -> Any:
     """Make the decoder for the sums and products of a module, `sums` or `maxima`."""
 
-    @compiled
+    @compiled_for(algebra)
     def trees(
         batch: Batch, sibling_scores: Siblings, groups: Groups, chance: Floats, heads: Integers
     ) -> None:
@@ -49,7 +49,7 @@ def _trees_by(algebra: ModuleType, inside: Any) -> Any:
                         draws, tree = chance[k, sentence], heads[k, sentence]
                         backtrack(draws, charts, place, spans, scores, multiroot, tree)
 
-    @compiled
+    @compiled_for(algebra)
     def backtrack(
         chance: Floats,
         charts: Charts,

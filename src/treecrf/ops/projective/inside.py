@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from treecrf.ops.numba import maxima, sums
-from treecrf.ops.numba.compiling import compiled, kernel
+from treecrf.ops.numba.compiling import compiled, compiled_for, kernel
 from treecrf.ops.numba.lanes import (
     LANES,
     Floats,
@@ -67,7 +67,7 @@ def new_flows(n: int, sibling_scores: Siblings) -> Flows:
 def _inside_by(algebra: ModuleType) -> Any:
     """Make the inside pass for the sums and products of a module, `sums` or `maxima`."""
 
-    @compiled
+    @compiled_for(algebra)
     def inside(batch: Batch, sibling_scores: Siblings, members: Integers, charts: Charts) -> None:
         """Fill the charts of one group; the value of a sentence is `C[0, length]` in its lane."""
         arc_scores, lengths, tokens, multiroot = batch
