@@ -10,61 +10,8 @@ from torch import Tensor
 from treecrf.ops.backend import Scores
 from treecrf.ops.constants import NEGATIVE_INFINITY
 from treecrf.ops.projective.siblings import usable_siblings
-from treecrf.ops.reference import backpropagation
-from treecrf.ops.reference.backpropagation import Inside, plain
-from treecrf.ops.reference.semiring import KBestSemiring, SamplingSemiring, Semiring
-
-
-def log_partition(scores: Scores, lengths: Tensor, *, multiroot: bool) -> Tensor:
-    """Log of the summed weight of all trees, `[batch]`; differentiable twice."""
-    value = inside(scores, lengths, multiroot, Semiring()).squeeze(-1)
-    # A gradient of 0 even if no sentence has words.
-    for part in scores:
-        value = value + part.flatten(1)[:, :0].sum(-1)
-    return value
-
-
-def marginals(scores: Scores, lengths: Tensor, *, multiroot: bool) -> tuple[Tensor, Tensor]:
-    """log Z `[batch]` and arc marginals `[batch, dependent, head]`."""
-    inside = _inside_of(scores, lengths, multiroot, Semiring())
-    return backpropagation.marginals(inside, scores[:1])  # type: ignore[return-value]
-
-
-def part_marginals(
-    scores: Scores, lengths: Tensor, *, multiroot: bool
-) -> tuple[Tensor, Tensor, Tensor]:
-    """log Z, arc marginals, and sibling marginals `[batch, dependent, head, sibling]`."""
-    inside = _inside_of(scores, lengths, multiroot, Semiring())
-    return backpropagation.marginals(inside, scores)  # type: ignore[return-value]
-
-
-def argmax(scores: Scores, lengths: Tensor, *, multiroot: bool) -> Tensor:
-    """Heads `[batch, N]` of the best tree."""
-    return topk(scores, lengths, 1, multiroot=multiroot).squeeze(1)
-
-
-def topk(scores: Scores, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
-    """Heads `[batch, k, N]` of the k best trees, best first."""
-    inside = _inside_of(scores, lengths, multiroot, KBestSemiring(k))
-    return backpropagation.best_heads(inside, scores[:1])
-
-
-def sample(
-    scores: Scores, lengths: Tensor, k: int, *, multiroot: bool, generator: torch.Generator | None
-) -> Tensor:
-    """Heads `[k, batch, N]` of k trees drawn from the distribution."""
-    inside = _inside_of(scores, lengths, multiroot, SamplingSemiring(generator))
-    return backpropagation.drawn_heads(inside, scores[:1], draws=k)
-
-
-def _inside_of(scores: Scores, lengths: Tensor, multiroot: bool, semiring: Semiring) -> Inside:
-    """Inside pass as a function of the first scores; the rest is not differentiated."""
-
-    def compute(*given: Tensor) -> Tensor:
-        others = (plain(part) for part in scores[len(given) :])
-        return inside((*given, *others), plain(lengths), multiroot, semiring)
-
-    return compute
+from treecrf.ops.reference.questions import Questions
+from treecrf.ops.reference.semiring import Semiring
 
 
 def inside(scores: Scores, lengths: Tensor, multiroot: bool, semiring: Semiring) -> Tensor:
@@ -156,3 +103,9 @@ def siblings_by_width(sibling_scores: Tensor) -> tuple[tuple[Tensor, ...], tuple
     ]
     left = sibling_scores[:, (head - width).clamp(min=0), head, (head - distance).clamp(min=0)]
     return right.unbind(2), left.unbind(2)
+
+
+_questions = Questions(inside)
+log_partition, marginals = _questions.log_partition, _questions.marginals
+part_marginals, argmax = _questions.part_marginals, _questions.argmax
+topk, sample = _questions.topk, _questions.sample
