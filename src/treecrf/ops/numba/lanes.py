@@ -143,6 +143,16 @@ def lane_total(builder: Any, vector: ir.Value) -> ir.Value:
     return total
 
 
+@operation(types.float64, doubles)
+def lane_maximum(builder: Any, vector: ir.Value) -> ir.Value:
+    """Largest of the lanes."""
+    largest = builder.extract_element(vector, _index(0))
+    for lane in range(1, LANES):
+        value = builder.extract_element(vector, _index(lane))
+        largest = builder.select(builder.fcmp_ordered(">", value, largest), value, largest)
+    return largest
+
+
 @operation(doubles, doubles, types.float64, doubles, doubles)
 def select_equal(
     builder: Any, keys: ir.Value, key: ir.Value, then: ir.Value, otherwise: ir.Value
