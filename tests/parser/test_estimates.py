@@ -67,6 +67,12 @@ def test_more_words_need_more() -> None:
             assert needed == sorted(needed)
 
 
+def test_a_long_sentence_needs_little_more_than_its_charts() -> None:
+    """Vectors for all pairs of words would take 6 GiB."""
+    first, second = (with_loss(loss).changed({"sibling_size": 64}) for loss in ("crf", "crf2o"))
+    assert needed_bytes(5_000, second) - needed_bytes(5_000, first) < 5 << 28
+
+
 def test_lists_of_trees_take_half_at_most() -> None:
     sentence = sentence_of(10, seed=0)
     check_lists(sentence, 5, with_loss("crf"), available=1 << 17)

@@ -8,7 +8,10 @@ import torch
 from torch import Tensor
 
 from tests.parser.models import DECODERS, batch_of, random_scorer, sentence_of, with_loss
+from treecrf.ops.projective.trilinear import Factors
+from treecrf.parser.decoding import decoder
 from treecrf.parser.decoding.decoder import NoAllowedTreeError, decode
+from treecrf.parser.decoding.long import LongTreeCRF
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.network.scorer import Scorer
 from treecrf.treebank.trees import is_projective
@@ -107,3 +110,24 @@ def test_probabilities_only_where_asked_for(decoder: str, monkeypatch: pytest.Mo
     for decoded in both_ways(4, decoder, monkeypatch, probs=False):
         assert decoded.probs is None
         assert decoded.log_probs is None
+
+
+def test_a_temperature_makes_no_second_copy_of_what_siblings_are_scored_by(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """It is gigabytes for thousands of words, and marginals are computed at two temperatures."""
+    config = with_loss("crf2o", decoder="mbr").changed({"temperature": 2.0})
+    batch = batch_of([sentence_of(12, seed=0)], config)
+    kept: list[int] = []
+
+    class Watched(LongTreeCRF):
+        def __init__(
+            self, arcs: Tensor, factors: Factors, lengths: Tensor, *, multiroot: bool
+        ) -> None:
+            kept.append(factors.forms.data_ptr())
+            super().__init__(arcs, factors, lengths, multiroot=multiroot)
+
+    monkeypatch.setattr(decoder, "LongTreeCRF", Watched)
+    decode(random_scorer(config, seed=0), batch, config=config, probs=True, factored_cells=0)
+    assert len(kept) == 2
+    assert len(set(kept)) == 1

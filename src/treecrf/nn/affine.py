@@ -117,6 +117,11 @@ class TriaffineSiblings(nn.Module):
         """Multiply with packed weights from now on, on the CPU where no gradient is asked for."""
         self.packed = PackedProduct(self.weight.flatten(1).t())
 
+    def forms(self, heads: Tensor) -> Tensor:
+        """h_iᵀ W `[head, feature + 1, feature + 1]` of heads `[head, feature]`."""
+        size = self.weight.shape[1]
+        return (heads @ self.weight.flatten(1)).view(-1, size, size)
+
     def pairs(self, heads: Tensor, siblings: Tensor) -> Tensor:
         """`[batch, head, sibling, feature + 1]`: the dot product with `[m_j; 1]` is s(i, k, j)."""
         if self.rounded is not None:

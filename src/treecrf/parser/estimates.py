@@ -40,7 +40,8 @@ _SIBLING_BYTES = 16
 _TRAINED_SIBLING_BYTES = 24
 _CHART_BYTES = 128
 _GRANDPARENT_CHART_BYTES = 120  # three charts of scaled numbers, their flows and marginals
-_FEATURE_BYTES = 4  # of the product of a head and a sibling
+_FEATURE_BYTES = 4  # of the product of a head and a sibling, or of a number in a head's form
+_BLOCK_BYTES = 1 << 30  # the sibling scores of a block of widths, and the terms made from them
 _LIST_BYTES = 48  # at most three lists of the k best trees for each span: scores and choices
 
 
@@ -79,11 +80,12 @@ def needed_bytes(words: int, config: Config, *, training: bool = False) -> int:
         needed += (_SIBLING_BYTES + _GRANDPARENT_CHART_BYTES) * tokens**3
     if not config.scores_siblings:
         return needed
-    features = _FEATURE_BYTES * (config.sibling_size + 1) * tokens**2
+    features = config.sibling_size + 1
     if training:
-        return needed + 4 * features + _TRAINED_SIBLING_BYTES * tokens**3
+        pairs = _FEATURE_BYTES * features * tokens**2
+        return needed + 4 * pairs + _TRAINED_SIBLING_BYTES * tokens**3
     if tokens**3 > FACTORED_CELLS:
-        return needed + features
+        return needed + _BLOCK_BYTES + _FEATURE_BYTES * features**2 * tokens
     return needed + _SIBLING_BYTES * tokens**3
 
 

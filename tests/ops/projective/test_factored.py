@@ -10,7 +10,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from tests.enumeration import all_trees, is_projective, is_tree, tree_score
 from treecrf.ops.projective import factored
-from treecrf.ops.projective.trilinear import SiblingScores
+from treecrf.ops.projective.trilinear import Factors, SiblingScores
 from treecrf.struct import SiblingTreeCRF
 
 INFINITY = float("inf")
@@ -18,7 +18,7 @@ NAN = float("nan")
 FEATURES = 7
 DEVICES = ["cpu", *(["cuda"] if torch.cuda.is_available() else [])]
 
-Scores = tuple[Tensor, Tensor, Tensor]  # arc scores, pairs, dependents
+Scores = tuple[Tensor, Factors]  # of arcs, of siblings
 
 
 def random_scores(
@@ -41,14 +41,14 @@ def random_scores(
     gone.diagonal(-1).zero_()  # each word may hang on the one before
     arcs = arcs.masked_fill(gone, -INFINITY)
     arcs[0] = arcs.diagonal()[:] = NAN
-    pairs = scale * draw(tokens, tokens, FEATURES) / FEATURES**0.5
-    return arcs.to(dtype), pairs.to(dtype), draw(tokens, FEATURES).to(dtype)
+    forms = scale * draw(tokens, FEATURES, FEATURES) / FEATURES
+    parts = (forms, draw(tokens, FEATURES), draw(tokens, FEATURES))
+    return arcs.to(dtype), Factors(*(part.to(dtype) for part in parts))
 
 
 def materialised(scores: Scores) -> Tensor:
     """Sibling scores `[dependent, head, sibling]`, in float64."""
-    _, pairs, dependents = (part.double() for part in scores)
-    return torch.einsum("hsf,df->dhs", pairs, dependents)
+    return torch.einsum("hgf,sg,df->dhs", *(part.double() for part in scores[1]))
 
 
 def distribution(scores: Scores, *, multiroot: bool) -> SiblingTreeCRF:
@@ -86,7 +86,7 @@ def test_materialised_scores(
 ) -> None:
     scores = random_scores(words, scale=2.0, forbidden=forbidden, dtype=dtype, seed=words)
     crf = distribution(scores, multiroot=multiroot)
-    placed = tuple(part.to(device) for part in scores)
+    placed = scores[0].to(device), Factors(*(part.to(device) for part in scores[1]))
     tolerance = {"rtol": 1e-6, "atol": 1e-5} if dtype == torch.float32 else {}
 
     log_partition, marginals = factored.marginals(*placed, multiroot=multiroot)
@@ -122,7 +122,7 @@ def test_block_sizes(words: int, block: int, multiroot: bool) -> None:
 def test_scores_of_a_width(block: int) -> None:
     scores = random_scores(8)
     siblings = materialised(scores)
-    blocks = SiblingScores(*scores[1:], block=block)
+    blocks = SiblingScores(scores[1], block=block)
     for width in [*range(1, 9), *range(8, 0, -1)]:
         right, left = blocks.of_width(width)
         assert right.shape == left.shape == (9 - width, width - 1)
@@ -159,22 +159,22 @@ NO_TREE = {
 def test_no_tree(kind: str, multiroot: bool) -> None:
     arcs = NO_TREE[kind]
     tokens = len(arcs)
-    _, pairs, dependents = random_scores(tokens - 1, dtype=torch.float32)
-    log_partition, marginals = factored.marginals(arcs, pairs, dependents, multiroot=multiroot)
+    _, factors = random_scores(tokens - 1, dtype=torch.float32)
+    log_partition, marginals = factored.marginals(arcs, factors, multiroot=multiroot)
     assert log_partition == -INFINITY
     assert torch.equal(marginals, torch.zeros(tokens, tokens))
-    heads = factored.argmax(arcs, pairs, dependents, multiroot=multiroot)
+    heads = factored.argmax(arcs, factors, multiroot=multiroot)
     assert torch.equal(heads, torch.full((tokens,), -1))
-    assert factored.score(arcs, pairs, dependents, heads) == -INFINITY
+    assert factored.score(arcs, factors, heads) == -INFINITY
 
 
 def test_a_tree_with_two_roots(multiroot: bool) -> None:
     arcs, heads = only_arcs(2, 0, 2, 0), torch.tensor([0, 2, 0, 2, 0])
-    _, pairs, dependents = random_scores(4, dtype=torch.float32)
-    log_partition, marginals = factored.marginals(arcs, pairs, dependents, multiroot=multiroot)
-    best = factored.argmax(arcs, pairs, dependents, multiroot=multiroot)
+    _, factors = random_scores(4, dtype=torch.float32)
+    log_partition, marginals = factored.marginals(arcs, factors, multiroot=multiroot)
+    best = factored.argmax(arcs, factors, multiroot=multiroot)
     if multiroot:
-        torch.testing.assert_close(log_partition, pairs[0, 2] @ dependents[4])
+        torch.testing.assert_close(log_partition, materialised((arcs, factors))[4, 0, 2].float())
         torch.testing.assert_close(marginals, arcs.exp())
         assert torch.equal(best, heads)
     else:
@@ -185,47 +185,47 @@ def test_a_tree_with_two_roots(multiroot: bool) -> None:
 
 @pytest.mark.parametrize("scale", [1e4, 1e9])
 def test_steep_scores(scale: float, multiroot: bool) -> None:
-    arcs, pairs, dependents = random_scores(
-        70, scale=scale, forbidden=0.1, dtype=torch.float32, seed=1
-    )
-    log_partition, marginals = factored.marginals(arcs, pairs, dependents, multiroot=multiroot)
+    arcs, factors = random_scores(70, scale=scale, forbidden=0.1, dtype=torch.float32, seed=1)
+    log_partition, marginals = factored.marginals(arcs, factors, multiroot=multiroot)
     assert log_partition.isfinite()
     torch.testing.assert_close(marginals[1:].sum(1), torch.ones(70), rtol=0, atol=1e-5)
-    heads = factored.argmax(arcs, pairs, dependents, multiroot=multiroot)
-    best = factored.score(arcs, pairs, dependents, heads)
+    heads = factored.argmax(arcs, factors, multiroot=multiroot)
+    best = factored.score(arcs, factors, heads)
     torch.testing.assert_close(best, log_partition, rtol=1e-5, atol=0)
 
 
 def test_any_memory_layout(multiroot: bool) -> None:
-    arcs, pairs, dependents = random_scores(12)
-    expected = factored.marginals(arcs, pairs, dependents, multiroot=multiroot)
+    arcs, factors = random_scores(12)
+    expected = factored.marginals(arcs, factors, multiroot=multiroot)
     layouts = {
-        "part of a batch": [torch.stack([part, part, part])[1] for part in (arcs, pairs)],
-        "transposed": [part.mT.contiguous().mT for part in (arcs, pairs)],
+        "part of a batch": [torch.stack([part, part, part])[1] for part in (arcs, *factors)],
+        "transposed": [part.mT.contiguous().mT for part in (arcs, *factors)],
     }
-    for own_arcs, own_pairs in layouts.values():
-        result = factored.marginals(own_arcs, own_pairs, dependents, multiroot=multiroot)
+    for own_arcs, *own_factors in layouts.values():
+        result = factored.marginals(own_arcs, Factors(*own_factors), multiroot=multiroot)
         torch.testing.assert_close(result, expected)
 
 
 def test_arguments_are_left_alone() -> None:
     scores = random_scores(9, forbidden=0.2)
     for layout in (lambda part: part.clone(), lambda part: part.mT.contiguous().mT):
-        leaves = [layout(part).requires_grad_() for part in scores]
-        log_partition, marginals = factored.marginals(*leaves)
-        value = factored.score(*leaves, factored.argmax(*leaves))
+        parts = (scores[0], *scores[1])
+        leaves = [layout(part).requires_grad_() for part in parts]
+        arcs, factors = leaves[0], Factors(*leaves[1:])
+        log_partition, marginals = factored.marginals(arcs, factors)
+        value = factored.score(arcs, factors, factored.argmax(arcs, factors))
         assert not any(result.requires_grad for result in (log_partition, marginals, value))
-        for leaf, part in zip(leaves, scores, strict=True):
+        for leaf, part in zip(leaves, parts, strict=True):
             assert torch.equal(leaf.isnan(), part.isnan())
             assert torch.equal(leaf.nan_to_num(), part.nan_to_num())
 
 
 def test_shapes_that_do_not_fit() -> None:
-    arcs, pairs, dependents = random_scores(4)
-    with pytest.raises(ValueError, match=r"\[N, N, features\] and \[N, features\]"):
-        factored.marginals(arcs, pairs[:, :, 1:], dependents)
+    arcs, factors = random_scores(4)
+    with pytest.raises(ValueError, match=r"\[N, features, features\] and twice \[N, features\]"):
+        factored.marginals(arcs, factors._replace(forms=factors.forms[:, 1:]))
     with pytest.raises(ValueError, match=r"arc scores are \[4, 4\].* 5 tokens"):
-        factored.argmax(arcs[1:, 1:], pairs, dependents)
+        factored.argmax(arcs[1:, 1:], factors)
 
 
 class MemoryMeter(TorchDispatchMode):

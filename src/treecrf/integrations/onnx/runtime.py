@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from treecrf.extras import needs_extra
+from treecrf.ops.projective.trilinear import Factors
 from treecrf.parser.api import Parser
 from treecrf.parser.batching.batch import Batch, PieceInputs, WordInputs
 from treecrf.parser.bundled import BUNDLED, DEFAULT, is_packaged, model_folder
@@ -115,7 +116,7 @@ class GraphScorer:
         """Grandparent scores `[batch, dependent, head, grandparent]` of the third order."""
         return roles.get("grandparent_scores")
 
-    def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]:
+    def sibling_factors(self, roles: Roles, batch: Batch) -> Factors:
         """Raise an error: graphs have no factored scores, so such a batch is refused."""
         raise _too_long(batch)
 

@@ -1,9 +1,8 @@
 """Second-order inference for one long sentence whose sibling scores would not fit into memory.
 
-The score of a dependent, head and sibling is `dot(pairs[head, sibling], dependents[dependent])`,
-with `pairs [N, N, features]` and `dependents [N, features]`, both finite; token 0 is the root
-symbol and N - 1 words follow. `arc_scores [dependent, head]` are -inf where an arc is forbidden.
-Nothing here has a gradient.
+The score of a dependent, head and sibling is a product of `Factors`, for each token one; token 0 is
+the root symbol and N - 1 words follow. `arc_scores [dependent, head]` are -inf where an arc is
+forbidden. Nothing here has a gradient.
 
 The letters are the paper's, and the charts those of `inside`: cell [i, j] of C is the complete span
 of head i that reaches to j on either side, I the incomplete one of the arc i -> j, P the same
@@ -19,7 +18,7 @@ from torch import Tensor
 
 from treecrf.ops.constants import LOG2_E, NEGATIVE_INFINITY
 from treecrf.ops.projective.siblings import adjacent_siblings
-from treecrf.ops.projective.trilinear import SiblingScores
+from treecrf.ops.projective.trilinear import Factors, SiblingScores
 
 LOWEST = torch.finfo(torch.float64).min  # -inf less this is -inf, and not NaN
 
@@ -48,21 +47,20 @@ class Direction(NamedTuple):
 
 
 @torch.no_grad()
-def score(arc_scores: Tensor, pairs: Tensor, dependents: Tensor, heads: Tensor) -> Tensor:
+def score(arc_scores: Tensor, factors: Factors, heads: Tensor) -> Tensor:
     """Score of one tree, given as heads `[N]`; -inf if it has a forbidden arc or lacks a head."""
     words, siblings = torch.arange(len(heads), device=heads.device), adjacent_siblings(heads)
     arcs = arc_scores[words, heads.clamp(min=0)].double()
     total = torch.where(heads >= 0, arcs, NEGATIVE_INFINITY)[1:].sum()
     word = words[(siblings > 0) & (heads >= 0)]
-    total += (pairs[heads[word], siblings[word]].double() * dependents[word].double()).sum()
+    total += factors.scores(heads[word], siblings[word], word).sum()
     return total.to(arc_scores.dtype)
 
 
 @torch.no_grad()
 def marginals(
     arc_scores: Tensor,
-    pairs: Tensor,
-    dependents: Tensor,
+    factors: Factors,
     *,
     multiroot: bool = False,
     block: int | None = None,
@@ -71,7 +69,7 @@ def marginals(
 
     Sibling scores are computed for `block` span widths at a time; None chooses their number.
     """
-    scores = SiblingScores(pairs, dependents, block=block)
+    scores = SiblingScores(factors, block=block)
     dtype = torch.promote_types(arc_scores.dtype, torch.float32)
 
     def log_sum(terms: Tensor) -> Tensor:
@@ -86,14 +84,13 @@ def marginals(
 @torch.no_grad()
 def argmax(
     arc_scores: Tensor,
-    pairs: Tensor,
-    dependents: Tensor,
+    factors: Factors,
     *,
     multiroot: bool = False,
     block: int | None = None,
 ) -> Tensor:
     """Heads `[N]` of the best tree; -1 where there is none; `block` as in `marginals`."""
-    scores = SiblingScores(pairs, dependents, block=block)
+    scores = SiblingScores(factors, block=block)
     charts = inside(arc_scores, scores, lambda terms: terms.amax(1), multiroot=multiroot)
     heads = [-1] * len(arc_scores)
     if charts.C[0, -1] > NEGATIVE_INFINITY:

@@ -1,39 +1,60 @@
 """Sibling scores by a trilinear form, computed for a block of span widths at a time."""
 
+from typing import NamedTuple
+
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 MOST_BYTES = 2**29  # of the scores of one block
 MOST_WIDTHS = 64  # more would not make the matrix products much faster
 
 
-class SiblingScores:
-    """Scores `dot(pairs[head, sibling], dependents[dependent])` of one sentence.
+class Factors(NamedTuple):
+    """Factors of the score `siblings[sibling] @ forms[head] @ dependents[dependent]`."""
 
-    `pairs [N, N, features]`, `dependents [N, features]`. All scores would take N^3 memory; only the
-    last block of widths is kept.
+    forms: Tensor  # [N, features, features], finite like the others
+    siblings: Tensor  # [N, features]
+    dependents: Tensor  # [N, features]
+
+    def scores(self, heads: Tensor, siblings: Tensor, dependents: Tensor) -> Tensor:
+        """Scores `[triple]` of triples of tokens, in double precision."""
+        forms, by_sibling, by_dependent = (part.double() for part in self)
+        found = (by_sibling[siblings].unsqueeze(1) @ forms[heads]).squeeze(1)
+        return (found * by_dependent[dependents]).sum(1)
+
+
+class SiblingScores:
+    """Scores of one sentence from their factors.
+
+    All scores would take N^3 memory; only the last block of widths is kept.
     """
 
-    def __init__(self, pairs: Tensor, dependents: Tensor, *, block: int | None = None) -> None:
-        if pairs.shape != (len(dependents), *dependents.shape):
+    def __init__(self, factors: Factors, *, block: int | None = None) -> None:
+        forms, siblings, dependents = (part.detach().contiguous() for part in factors)
+        tokens, features = dependents.shape
+        if siblings.shape != dependents.shape or forms.shape != (tokens, features, features):
             raise ValueError(
-                f"pairs are {list(pairs.shape)} and dependents {list(dependents.shape)};"
-                " they must be [N, N, features] and [N, features]"
+                f"forms are {list(forms.shape)}, siblings {list(siblings.shape)} and dependents"
+                f" {list(dependents.shape)}; they must be [N, features, features] and twice"
+                " [N, features]"
             )
-        self.tokens = tokens = len(dependents)
+        self.tokens, self.features = tokens, features
         if block is None:
             # Spans times siblings are at most N^2 / 4, and there are two directions.
-            block = MOST_BYTES // max(1, tokens**2 // 2 * pairs.element_size())
+            block = MOST_BYTES // max(1, tokens**2 // 2 * forms.element_size())
             block = min(block, MOST_WIDTHS)
         self._block = max(1, min(block, tokens - 1))
-        self._pairs = pairs.detach().contiguous()
-        self._dependents = dependents.detach().contiguous()
+        self._factors = Factors(forms, siblings, dependents)
         # A block reads this far beyond the sentence; those results are not used.
-        self._padded = torch.nn.functional.pad(self._dependents, (0, 0, self._block, self._block))
+        beyond = (0, 0, self._block, self._block)
+        self._siblings, self._dependents = (
+            functional.pad(part, beyond) for part in (siblings, dependents)
+        )
         # All blocks share memory: new pages would cost half as much as a product.
         shapes = [self._shape(first) for first in range(1, tokens, self._block)]
         most = max((spans * widths * siblings for spans, widths, siblings in shapes), default=0)
-        self._memory = pairs.new_empty(2, most)
+        self._memory = forms.new_empty(2, most)
         self._first = self._last = 0  # no widths yet
         self._right, self._left = self._memory
 
@@ -52,8 +73,9 @@ class SiblingScores:
 
     def of_arc(self, head: int, dependent: int) -> Tensor:
         """Scores `[sibling]` of all siblings between head and dependent, from left to right."""
+        forms, siblings, dependents = self._factors
         between = slice(min(head, dependent) + 1, max(head, dependent))
-        return self._pairs[head, between] @ self._dependents[dependent]
+        return siblings[between] @ (forms[head] @ dependents[dependent])
 
     def _shape(self, first: int) -> tuple[int, int, int]:
         """Heads, widths and distances of a sibling in the block that begins with width `first`."""
@@ -61,37 +83,35 @@ class SiblingScores:
         return self.tokens - first, widths, first + widths - 2
 
     def _compute(self, first: int) -> None:
-        """Compute the block that begins with width `first`.
-
-        For one head it is a matrix product: the siblings at any distance with the dependents at the
-        distances of the block. The matrices of two heads overlap in memory and are not copied.
-        """
+        """Compute the block that begins with width `first`."""
         shape = self._shape(first)
         last = first + shape[1] - 1
         size = shape[0] * shape[1] * shape[2]
         self._first, self._last = first, last
         self._right, self._left = (memory[:size].view(shape) for memory in self._memory)
         # right[i, k, r]: head i, dependent i + first + k, sibling i + 1 + r
-        dependents, pairs = self._matrices(shape, head=0, dependent=first, sibling=1)
-        torch.bmm(dependents, pairs.mT, out=self._right)
+        self._multiply(self._right, head=0, dependent=first, sibling=1)
         # left[h, k, r]: head j = first + h, dependent j - last + k, sibling j - last + 1 + r
-        dependents, pairs = self._matrices(
-            shape, head=first, dependent=first - last, sibling=first - last + 1
-        )
-        torch.bmm(dependents, pairs.mT, out=self._left)
+        self._multiply(self._left, head=first, dependent=first - last, sibling=first - last + 1)
 
-    def _matrices(
-        self, shape: tuple[int, int, int], *, head: int, dependent: int, sibling: int
-    ) -> tuple[Tensor, Tensor]:
-        """Features of dependents and siblings for each head; arguments are for the first one."""
-        heads, widths, siblings = shape
-        tokens, features = self._dependents.shape
-        dependents = self._padded.as_strided(
-            (heads, widths, features), (features, features, 1), (self._block + dependent) * features
+    def _multiply(self, scores: Tensor, *, head: int, dependent: int, sibling: int) -> None:
+        """Fill the scores `[head, width, distance]`; arguments are tokens of the first of each.
+
+        For one head it is a product of matrices: the dependents at the distances of the block, the
+        head's form, and the siblings at any distance.
+        """
+        heads, widths, siblings = scores.shape
+        forms = self._factors.forms[head : head + heads]
+        by_arc = torch.bmm(self._windows(self._dependents, dependent, heads, widths), forms.mT)
+        torch.bmm(by_arc, self._windows(self._siblings, sibling, heads, siblings).mT, out=scores)
+
+    def _windows(self, padded: Tensor, first: int, heads: int, count: int) -> Tensor:
+        """Features `[head, count, feature]` of the tokens from `first` on, one later each head.
+
+        The matrices of two heads overlap in memory and are not copied.
+        """
+        features = self.features
+        strides = (features, features, 1)
+        return padded.as_strided(
+            (heads, count, features), strides, (self._block + first) * features
         )
-        pairs = self._pairs.as_strided(
-            (heads, siblings, features),
-            ((tokens + 1) * features, features, 1),
-            self._pairs.storage_offset() + (head * tokens + sibling) * features,
-        )
-        return dependents, pairs

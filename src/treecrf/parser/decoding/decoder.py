@@ -12,6 +12,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from treecrf.ops.projective.trilinear import Factors
 from treecrf.parser.batching.batch import Batch
 from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.config import Config
@@ -180,7 +181,14 @@ class Decoding:
 
     @cached_property
     def _scores(self) -> TreeScores:
-        return TreeScores.of(self.scorer, self.roles, self.batch, config=self.config)
+        return TreeScores.of(
+            self.scorer, self.roles, self.batch, config=self.config, arcs=self.arcs
+        )
+
+    @cached_property
+    def _sibling_factors(self) -> Factors:
+        """Factors of a long sentence's sibling scores, for every temperature."""
+        return self.scorer.sibling_factors(self.roles, self.batch)
 
     def _crf(self, temperature: float) -> TreeCRF | LongTreeCRF:
         return self._long(temperature) if self.is_long else self._short(temperature)
@@ -190,11 +198,11 @@ class Decoding:
         return scores.distribution(self.batch.lengths, config=self.config, allowed=self.allowed)
 
     def _long(self, temperature: float) -> LongTreeCRF:
-        pairs, dependents = self.scorer.sibling_factors(self.roles, self.batch)
+        factors = self._sibling_factors
+        factors = factors._replace(dependents=factors.dependents / temperature)
         lengths = self.batch.lengths
         arcs = masked_heads(self.arcs / temperature, lengths, self.allowed)
-        pairs = pairs / temperature
-        return LongTreeCRF(arcs, pairs, dependents, lengths, multiroot=self.config.multiroot)
+        return LongTreeCRF(arcs, factors, lengths, multiroot=self.config.multiroot)
 
     def _nonprojective(self, arcs: Tensor) -> NonProjectiveTreeCRF:
         return NonProjectiveTreeCRF(

@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from treecrf.ops.projective import factored
+from treecrf.ops.projective.trilinear import Factors
 
 __all__ = ["LongTreeCRF"]
 
@@ -13,16 +14,14 @@ __all__ = ["LongTreeCRF"]
 class LongTreeCRF:
     """The methods of `SiblingTreeCRF` that decoding needs; sibling scores are computed on demand.
 
-    `arcs [1, dependent, head]` are -inf where an arc is not allowed; `pairs` and `dependents` are
+    `arcs [1, dependent, head]` are -inf where an arc is not allowed; `factors` are
     what sibling scores are products of, see `Scorer.sibling_factors`.
     """
 
-    def __init__(
-        self, arcs: Tensor, pairs: Tensor, dependents: Tensor, lengths: Tensor, *, multiroot: bool
-    ) -> None:
+    def __init__(self, arcs: Tensor, factors: Factors, lengths: Tensor, *, multiroot: bool) -> None:
         self.lengths = lengths
         self.multiroot = multiroot
-        self._parts = arcs[0], pairs[0], dependents[0]
+        self._parts = arcs[0], factors
 
     @cached_property
     def _inside_outside(self) -> tuple[Tensor, Tensor]:

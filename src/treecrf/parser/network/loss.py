@@ -44,11 +44,23 @@ class TreeScores(NamedTuple):
     grandparents: Tensor | None = None  # [batch, dependent, head, grandparent]
 
     @classmethod
-    def of(cls, scorer: Network, roles: Roles, batch: Batch, *, config: Config) -> Self:
-        """The scores of a batch; no grandparents where a sentence is too long for them."""
-        arcs, siblings = scorer.arcs(roles, batch), scorer.siblings(roles, batch)
+    def of(
+        cls,
+        scorer: Network,
+        roles: Roles,
+        batch: Batch,
+        *,
+        config: Config,
+        arcs: Tensor | None = None,
+    ) -> Self:
+        """The scores of a batch; no grandparents where a sentence is too long for them.
+
+        `arcs` are those of the batch, where they are known.
+        """
+        arcs = scorer.arcs(roles, batch) if arcs is None else arcs
         used = config.uses_grandparents(batch.grid[1])
-        return cls(arcs, siblings, scorer.grandparents(roles, batch) if used else None)
+        grandparents = scorer.grandparents(roles, batch) if used else None
+        return cls(arcs, scorer.siblings(roles, batch), grandparents)
 
     def change(self, change: Callable[[Tensor], Tensor]) -> Self:
         """The same with every tensor changed."""

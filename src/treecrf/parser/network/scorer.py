@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from treecrf.nn.affine import BiaffineArcs, BiaffineRelations, TriaffineSiblings, with_one
 from treecrf.nn.mlp import Perceptrons
+from treecrf.ops.projective.trilinear import Factors
 from treecrf.parser.batching.batch import Batch
 from treecrf.parser.config import Config
 from treecrf.parser.network.pretrained import Pretrained
@@ -33,7 +34,7 @@ class Network(Protocol):
     def __call__(self, batch: Batch, /) -> Roles: ...
     def arcs(self, roles: Roles, batch: Batch) -> Tensor: ...
     def siblings(self, roles: Roles, batch: Batch) -> Tensor | None: ...
-    def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]: ...
+    def sibling_factors(self, roles: Roles, batch: Batch) -> Factors: ...
     def grandparents(self, roles: Roles, batch: Batch) -> Tensor | None: ...
     def relations(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor: ...
     def columns(self, roles: Roles) -> dict[str, Tensor]: ...
@@ -125,15 +126,13 @@ class Scorer(nn.Module):
         )
         return scores
 
-    def sibling_factors(self, roles: Roles, batch: Batch) -> tuple[Tensor, Tensor]:
-        """Factors of sibling scores, in n² rather than n³ of memory.
-
-        They are `[batch, head, sibling, feature]` and `[batch, dependent, feature]`.
-        """
+    def sibling_factors(self, roles: Roles, batch: Batch) -> Factors:
+        """Factors of the sibling scores of the only sentence: n rather than n³ of memory."""
         assert self.sibling_scores is not None
-        heads, siblings = batch.unpack(roles["pair_head"]), batch.unpack(roles["pair_sibling"])
-        dependents = with_one(batch.unpack(roles["pair_dependent"]))
-        return self.sibling_scores.pairs(heads, siblings), dependents
+        heads, siblings, dependents = (
+            batch.unpack(roles[name])[0] for name in ("pair_head", "pair_sibling", "pair_dependent")
+        )
+        return Factors(self.sibling_scores.forms(heads), with_one(siblings), with_one(dependents))
 
     def relations(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor:
         """Relation scores `[token, relation]` of packed tokens under these heads `[batch, N]`."""
