@@ -13,6 +13,8 @@ import pytest
 from tests.cli.running import COMMAND, ENVIRONMENT, problem
 from tests.parser.encoders import config_for, make_bert
 from tests.parser.test_setup import set_up_in
+from treecrf.parser.errors import ParserError
+from treecrf.parser.network.pretrained import fetch, load_pretrained
 from treecrf.parser.training.loop import train
 
 pytest.importorskip("transformers")
@@ -56,6 +58,63 @@ def own_part(folder: Path) -> None:
 
 
 CODE = [own_config, own_model, own_tokenizer, own_part]
+
+
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("attn_implementation", "someone/kernel"),
+        ("_attn_implementation", {"": "someone/kernel"}),
+        ("_attn_implementation_internal", "flash_attention_2"),
+        ("experts_implementation", "someone/kernel@main:attend"),
+        ("kernel_config", {"RMSNorm": "someone/kernel:Norm"}),
+        ("use_kernels", True),
+        ("quantization_config", {"quant_method": "mxfp4"}),
+        ("configuration_files", ["config.4.0.0.json"]),
+    ],
+)
+@pytest.mark.parametrize("inside", [False, True])
+def test_settings_that_load_kernels_are_refused(
+    setting: str, value: object, inside: bool, roberta: Path, tmp_path: Path
+) -> None:
+    """If the package `kernels` is installed, transformers would download and run them."""
+    encoder = Path(shutil.copytree(roberta, tmp_path / "encoder"))
+    changes = {setting: value}
+    change(encoder / "config.json", {"parts": [{"text_config": changes}]} if inside else changes)
+    for read in (load_pretrained, fetch):
+        with pytest.raises(
+            ParserError, match=rf"needs code of its own \({setting} in config.json "
+        ):
+            read(encoder if read is load_pretrained else str(encoder))
+
+
+@pytest.mark.parametrize("plain", [None, "eager", "sdpa"])
+def test_plain_implementations_are_read(plain: str | None, roberta: Path, tmp_path: Path) -> None:
+    encoder = Path(shutil.copytree(roberta, tmp_path / "encoder"))
+    sizes = {"conv_kernel_size": 3, "conv_kernel": [3, 3], "use_kernels": False}
+    change(encoder / "config.json", {"attn_implementation": plain, "auto_map": {}} | sizes)
+    load_pretrained(encoder).make(dropout=0.0)
+    fetch(str(encoder))
+
+
+@pytest.mark.parametrize("stdin", ["y\ny\ny\n", "1\n"])
+def test_tokenizers_in_subfolders_bring_no_code(stdin: str, trained: Path, tmp_path: Path) -> None:
+    """RAG has two, which transformers loads without what it was told about code."""
+    model = Path(shutil.copytree(trained, tmp_path / "model"))
+    encoder = model / "encoder"
+    parts = {"question_encoder": {"model_type": "vit"}, "generator": {"model_type": "vit"}}
+    change(encoder / "config.json", {"model_type": "rag"} | parts)
+    change(encoder / "tokenizer_config.json", {"tokenizer_class": "RagTokenizer"})
+    marker = add_code(encoder, lambda _: None)
+    for name in parts:
+        inside = encoder / f"{name}_tokenizer"
+        inside.mkdir()
+        shutil.copy(encoder / "code.py", inside)
+        (inside / "tokenizer_config.json").write_text("{}")
+        own_tokenizer(inside)
+    found = problem("parse", "-", "--model", model, "--input", "tokens", stdin=stdin)
+    assert found.startswith(f"{encoder}: not an encoder that can be read: Loading this model requ")
+    assert not marker.exists()
 
 
 def add_code(folder: Path, how: Callable[[Path], None]) -> Path:

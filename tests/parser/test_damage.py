@@ -13,7 +13,7 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
-from tests.parser.encoders import config_for, make_bert
+from tests.parser.encoders import config_for, make_bert, make_roberta
 from tests.parser.folders import parser_of
 from tests.parser.models import VOCABULARY
 from tests.parser.test_setup import CONFIG, set_up_in
@@ -71,8 +71,18 @@ def bilstm(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pytest.importorskip("transformers")
-    folder = tmp_path_factory.mktemp("bert")
-    config = config_for(make_bert(folder / "encoder"))
+    return save_transformer(tmp_path_factory.mktemp("bert"), make_bert)
+
+
+@pytest.fixture(scope="module")
+def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("transformers")
+    return save_transformer(tmp_path_factory.mktemp("roberta"), make_roberta)
+
+
+def save_transformer(folder: Path, make: Callable[[Path], Path]) -> Path:
+    """A parser that has learnt nothing, with this encoder."""
+    config = config_for(make(folder / "encoder"))
     pretrained = load_pretrained(folder / "encoder")
     vocabulary = Vocabulary(**VOCABULARY.to_dict())
     vocabulary.pieces = pretrained.pieces
@@ -91,7 +101,10 @@ def model(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def complaint(folder: Path) -> str | None:
     """The line that loading ends with, if it does not succeed."""
     try:
-        assert load(folder, device="cpu").segmenter.segment("") == []
+        parser = load(folder, device="cpu")
+        assert parser.segmenter.segment("") == []
+        if (folder / "encoder").is_dir():  # the other one reads tags, too
+            assert len(parser.parse_tokens([["a", "b"]])) == 1
     except (ParserError, SegmentError) as error:
         found = str(error)
     else:
@@ -146,6 +159,33 @@ def test_any_value_in_a_json_file(name: str, bilstm: Path, bert: Path, tmp_path:
     assert refused > cases // 3 or "tokenizer" in name
     (model / name).write_text(json.dumps(document))
     assert complaint(model) is None
+
+
+@pytest.mark.usefixtures("little_memory")
+@pytest.mark.parametrize("name", ["config.json", "tokenizer_config.json"])
+def test_any_value_in_an_encoder_of_transformers(name: str, roberta: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(roberta, tmp_path / "model"))
+    path = model / "encoder" / name
+    document = json.loads(path.read_bytes())
+    for number, place in enumerate(places(document)):
+        for turn in range(2):
+            path.write_text(replaced(document, place, VALUES[(2 * number + turn) % len(VALUES)]))
+            complaint(model)
+    path.write_text(json.dumps(document))
+    assert complaint(model) is None
+
+
+@pytest.mark.parametrize("text", ["[]", "{}", '"x"', "true", "null", "-1", "0", "3", "1e30"])
+def test_the_longest_text_of_a_tokenizer(text: str, roberta: Path, tmp_path: Path) -> None:
+    model = Path(shutil.copytree(roberta, tmp_path / "model"))
+    path = model / "encoder" / "tokenizer_config.json"
+    path.write_text(replaced(json.loads(path.read_bytes()), ("model_max_length",), text))
+    found = complaint(model)
+    if text in ("[]", "{}", '"x"', "true"):
+        assert found is not None
+        assert ": damaged: model_max_length is " in found
+    else:
+        assert found is None
 
 
 @pytest.mark.usefixtures("little_memory")

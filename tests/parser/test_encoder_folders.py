@@ -159,3 +159,15 @@ def test_the_size_of_a_state_has_several_names(bert: Path, tmp_path: Path) -> No
     (folder / "config.json").write_text(json.dumps(described))
     with pytest.raises(ParserError, match=r"config.json: the size of a state"):
         load_pretrained(folder)
+
+
+@pytest.mark.parametrize("key", ["max_position_embeddings", "hidden_size"])
+def test_an_encoder_is_named_as_it_was_given(
+    key: str, treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not by the temporary folder that it is read from."""
+    monkeypatch.chdir(tmp_path)
+    path = make_roberta(tmp_path / "e") / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: 3}))
+    with pytest.raises(ParserError, match=r"^e: "):
+        set_up_in(tmp_path / "model", treebank, config_for(Path("e")))

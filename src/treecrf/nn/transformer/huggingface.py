@@ -14,6 +14,8 @@ CODE_FILES = ("config.json", "tokenizer_config.json")
 """Files that may name Python code for transformers to run."""
 _MOST_LABELS = 1_000_000
 _MOST = 1 << 40
+_PLAIN = (None, "", "eager", "sdpa", "flex_attention", "grouped_mm", "batched_mm")
+# Any other name of an implementation may be a kernel that transformers downloads and runs.
 
 
 class HuggingFaceEncoder(nn.Module):
@@ -23,6 +25,7 @@ class HuggingFaceEncoder(nn.Module):
         super().__init__()
         from transformers import AutoConfig, AutoModel
 
+        never_ask()
         config: Any = AutoConfig.from_pretrained(folder, trust_remote_code=False)
         for name, value in config.to_dict().items():
             # Names differ by family: hidden_dropout_prob, attention_dropout, ... A rate of 0 stays:
@@ -50,16 +53,22 @@ class HuggingFacePieces:
     def __init__(self, folder: Path, *, limit: int, longest: int) -> None:
         from transformers import AutoTokenizer
 
+        never_ask()
         # Words stand inside a text: their first piece follows a space, and a word that looks like a
         # special piece is not one.
         self.tokenizer: Any = AutoTokenizer.from_pretrained(
-            folder, add_prefix_space=True, split_special_tokens=True, trust_remote_code=False
+            folder,
+            add_prefix_space=True,
+            split_special_tokens=True,
+            trust_remote_code=False,
+            model_max_length=_MOST,  # texts are cut by `longest`; a length here is for warnings
         )
         self.limit = limit
         self.longest = longest
         self.start = _first(self.tokenizer.cls_token_id, self.tokenizer.bos_token_id)
         self.end = _first(self.tokenizer.sep_token_id, self.tokenizer.eos_token_id)
         self.unknown = _first(self.tokenizer.unk_token_id, self.end)
+        self.cut("a")  # damaged settings show here rather than in the first sentence
 
     def cut(self, word: str) -> list[int]:
         """Numbers of the pieces of a word, at least one."""
@@ -70,9 +79,28 @@ class HuggingFacePieces:
         return pieces[: self.limit] or [self.unknown]
 
 
-def names_code(description: object) -> bool:
-    """Whether one of `CODE_FILES` names code, at any depth."""
-    return any(name == "auto_map" and value for name, value in _settings(description))
+def never_ask() -> None:
+    """Let transformers refuse an encoder's code where it would ask on standard input.
+
+    It loads some parts, such as RAG's tokenizers in subfolders, without our `trust_remote_code`.
+    """
+    from transformers import dynamic_module_utils
+
+    dynamic_module_utils.TIME_OUT_REMOTE_CODE = 0
+
+
+def code_setting(description: object) -> str | None:
+    """The setting in `CODE_FILES` that makes transformers run code from elsewhere, at any depth."""
+    return next((name for name, value in _settings(description) if _runs_code(name, value)), None)
+
+
+def _runs_code(name: str, value: object) -> bool:
+    if name.removesuffix("_internal").endswith("_implementation"):
+        return isinstance(value, dict | list) or value not in _PLAIN
+    if "kernel" in name:  # conv_kernel_size and its like are numbers
+        return value is True or (isinstance(value, dict | str) and bool(value))
+    # Quantised weights bring kernels, and other configuration files would not be checked.
+    return name in ("auto_map", "configuration_files", "quantization_config") and bool(value)
 
 
 def absurd_number(description: object) -> str | None:

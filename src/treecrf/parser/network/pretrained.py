@@ -21,7 +21,8 @@ from treecrf.nn.transformer.huggingface import (
     HuggingFaceEncoder,
     HuggingFacePieces,
     absurd_number,
-    names_code,
+    code_setting,
+    never_ask,
 )
 from treecrf.nn.transformer.wordpieces import END, START, UNKNOWN, WordPieces
 from treecrf.parser.errors import ParserError
@@ -52,9 +53,10 @@ class Pretrained:
     All files are read at once: another model may take the folder's place before `write`.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, name: str | None = None) -> None:
         self.folder = folder
-        _check_description(folder, str(folder))
+        self.name = name or str(folder)  # in errors
+        _check_description(folder, self.name)
         self.config = _read_json(folder / "config.json")
         self.native = _is_bert(folder, self.config)
         self.files = {path.name: path.read_bytes() for path in self._described()}
@@ -85,7 +87,7 @@ class Pretrained:
             return BertEncoder(self.shape, dropout=own, attention_dropout=attention)
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "config.json").write_bytes(self.files["config.json"])
-            with _by_transformers(f"{self.folder}: transformers makes no encoder of it"):
+            with _by_transformers(f"{self.name}: transformers makes no encoder of it"):
                 return HuggingFaceEncoder(Path(folder), dropout=dropout)
 
     def write(self, folder: Path) -> None:
@@ -104,7 +106,7 @@ class Pretrained:
         size = next((self.config[name] for name in _SIZES if self.config.get(name)), None)
         if size is None:
             raise ParserError(
-                f"{self.folder / 'config.json'}: the size of a state is not among what it says "
+                f"{Path(self.name) / 'config.json'}: the size of a state is not among what it says "
                 f"({', '.join(_SIZES)}); take another encoder"
             )
         if type(size) is not int or size < 1:
@@ -118,11 +120,11 @@ class Pretrained:
         vocabulary, size = read_vocabulary(self.folder), self.config["vocab_size"]
         if len(vocabulary) > size:  # fewer pieces are fine: an encoder may have spare rows
             raise ParserError(
-                f"{self.folder}: vocab.txt has {len(vocabulary):,} pieces where config.json has a "
+                f"{self.name}: vocab.txt has {len(vocabulary):,} pieces where config.json has a "
                 f"vocab_size of {size:,}; take both files from one encoder"
             )
         if missing := {UNKNOWN, START, END} - set(vocabulary):
-            raise ParserError(f"{self.folder}: vocab.txt has no piece {min(missing)}")
+            raise ParserError(f"{self.name}: vocab.txt has no piece {min(missing)}")
         lowercase = bool(tokenizer.get("do_lower_case", True))
         return WordPieces(vocabulary, lowercase=lowercase, limit=_MOST_PIECES, longest=self.longest)
 
@@ -133,13 +135,13 @@ def read_vocabulary(folder: Path) -> list[str]:
     return text.removesuffix("\n").split("\n")  # other separators of lines may be pieces
 
 
-def load_pretrained(folder: Path) -> Pretrained:
-    """Read the description of a transformer; an error says what is wrong with it."""
+def load_pretrained(folder: Path, *, name: str | None = None) -> Pretrained:
+    """Read the description of a transformer; an error says what is wrong with it, by its name."""
     with (
-        _by_transformers(f"{folder}: not an encoder that can be read"),
-        needs_extra("transformers", f"the encoder {folder}"),
+        _by_transformers(f"{name or folder}: not an encoder that can be read"),
+        needs_extra("transformers", f"the encoder {name or folder}"),
     ):
-        return Pretrained(folder)
+        return Pretrained(folder, name=name)
 
 
 def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
@@ -161,6 +163,8 @@ def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
         return load_pretrained(source), weights
     with needs_extra("transformers", f"the encoder {name}"):
         from transformers import AutoConfig, AutoModel, AutoTokenizer
+
+        never_ask()
     with (
         _by_transformers(f"no encoder is to be had by the name {name}"),
         tempfile.TemporaryDirectory() as folder,
@@ -169,7 +173,7 @@ def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
             _check_description(_description(name), name)
         for kind in (AutoConfig, AutoTokenizer):
             kind.from_pretrained(name, trust_remote_code=False).save_pretrained(folder)
-        pretrained = load_pretrained(Path(folder))
+        pretrained = load_pretrained(Path(folder), name=name)
         make_blank(partial(pretrained.make, dropout=0.0), f"{name}: ")
         model, found = AutoModel.from_pretrained(
             name,
@@ -241,9 +245,14 @@ def _check_description(folder: Path, name: str) -> None:
     described = [_read_json(folder / file) for file in CODE_FILES if (folder / file).is_file()]
     if absurd := absurd_number(described):
         raise ParserError(f"{name}: damaged: {absurd} in {' or '.join(CODE_FILES)}")
-    if names_code(described):
+    for content in described:
+        longest = content.get("model_max_length")
+        if isinstance(longest, bool) or not isinstance(longest, int | float | None):
+            problem = f"model_max_length is {reprlib.repr(longest)}"
+            raise ParserError(f"{name}: damaged: {problem} in tokenizer_config.json")
+    if setting := code_setting(described):
         raise ParserError(
-            f"{name}: this encoder needs code of its own (auto_map in {' or '.join(CODE_FILES)}), "
+            f"{name}: this encoder needs code of its own ({setting} in {' or '.join(CODE_FILES)}), "
             "which treecrf does not run; take another encoder"
         )
 
