@@ -4,13 +4,14 @@ torch calls several operations a step, which take longer than the products of a 
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from treecrf.nn.onednn.linear import PackedProduct, has_packed_products
 from treecrf.ops.backend import obstacle
 
 _UNITS = 16  # units come in blocks of so many
@@ -35,9 +36,20 @@ class Direction:
     inputs: Tensor  # [feature, gate * unit]
     bias: Tensor  # [gate * unit]
     states: npt.NDArray[np.float32]  # [block of units, unit, gate, unit of the block], flat
+    product: PackedProduct | None = field(init=False)  # of the inputs, where this CPU has it
+
+    def __post_init__(self) -> None:
+        packed = PackedProduct(self.inputs.t(), self.bias) if has_packed_products() else None
+        object.__setattr__(self, "product", packed)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Let another process pack the weights again: packed ones cannot be sent to it."""
+        return type(self), (self.inputs, self.bias, self.states)
 
     def gates(self, tokens: Tensor) -> Tensor:
         """Share `[step, gate * unit]` of inputs `[step, feature]` in the gates."""
+        if self.product is not None:
+            return self.product(tokens)
         return torch.addmm(self.bias, tokens, self.inputs)
 
 
