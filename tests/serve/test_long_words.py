@@ -1,5 +1,6 @@
 """A word of a megabyte holds nobody up: not the service, not a command."""
 
+import gc
 import json
 import sys
 import time
@@ -75,6 +76,30 @@ def test_the_service_refuses_it_and_answers_others_meanwhile(server: Server, wor
         assert status == 413
         assert b" characters, and one may have 1,000; shorten it" in said
         assert seconds_of(server) - before < 10  # it was a minute
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the time of a process")
+def test_many_small_lists_make_nobody_wait_for_the_garbage_collector(server: Server) -> None:
+    body = b'{"tokens": [' + b",".join([b"[]"] * 340_000) + b"]}"
+    gc.disable()
+    try:
+        started = time.process_time()
+        for _ in range(5):
+            json.loads(body)
+        alone = time.process_time() - started
+    finally:
+        gc.enable()
+    before = seconds_of(server)
+    for _ in range(5):
+        assert post(f"{server.url}/api/parse", body, "json")[0] == 422
+    assert seconds_of(server) - before < 15 * alone  # it was 30 times as long
+
+
+def test_a_name_of_a_megabyte_is_not_sent_back(server: Server) -> None:
+    body = b'{"tokens": [["Hi"]], "constraints": [{"%s": 1}]}' % (b"9" * 900_000)
+    status, said = post(f"{server.url}/api/parse", body, "json")
+    assert status == 422
+    assert len(said) < 1_000
 
 
 @pytest.mark.slow

@@ -93,6 +93,12 @@ def test_whatever_means_the_loopback_has_names_checked(full_model: Path, host: s
             assert status_of(server, name) == status
 
 
+def test_names_can_be_asked_for_on_every_address(full_model: Path) -> None:
+    with Server(full_model, "--host", "0.0.0.0", "--allow-host", "ours.example") as server:
+        for name, status in (("127.0.0.1", 200), ("ours.example", 200), ("evil.example", 400)):
+            assert status_of(server, name) == status
+
+
 def status_of(server: Server, host: str) -> int:
     request = urllib.request.Request(f"{server.url}/models", headers={"Host": host})
     try:

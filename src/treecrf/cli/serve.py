@@ -27,8 +27,8 @@ def serve(
         list[str] | None,
         typer.Option(
             metavar="NAME",
-            help="Another host name of the service, behind a proxy. Only needed on the loopback: "
-            "on other addresses requests to every name are answered.",
+            help="Another host name of the service, behind a proxy. On other addresses than the "
+            "loopback, requests to every name are answered unless this is given.",
         ),
     ] = None,
     allow_origin: Annotated[

@@ -98,7 +98,7 @@ def _add_health(app: FastAPI, registry: Registry, metrics: Metrics) -> None:
 async def _answer_invalid(request: Request, error: Any) -> Response:
     """Answer an invalid request with one line about its first error."""
     first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"] if part != "body")
+    place = ".".join(str(part)[:100] for part in first["loc"] if part != "body")
     problem = first["msg"].removeprefix("Value error, ")
     if first["type"] == "json_invalid":
         detail = f"the body is no JSON (character {place}: {first['ctx']['error']})"

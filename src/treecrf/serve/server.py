@@ -1,6 +1,7 @@
 """The process of a service: loading models, listening, graceful shutdown."""
 
 import contextlib
+import gc
 import ipaddress
 import os
 import socket
@@ -52,13 +53,14 @@ def run_server(
     """Serve until SIGTERM, SIGHUP or Ctrl-C, then finish the accepted requests.
 
     On the loopback it answers to names of the loopback and to `allowed_hosts`. On other addresses
-    it answers to every name, unless it is `private`: then to addresses and to `allowed_hosts`.
+    it answers to every name, unless there are `allowed_hosts` or it is `private`: then to addresses
+    and to `allowed_hosts`.
     """
     listener = _listen(host, port)
     address, port = listener.getsockname()[:2]
     shown = f"[{host}]" if ":" in host else host
     on_loopback = _is_loopback(address)  # of the socket: many a name may mean the loopback
-    if on_loopback or private:
+    if on_loopback or private or allowed_hosts:
         own = f"[{address}]" if ":" in address else address
         hosts = {"localhost", "127.0.0.1", "[::1]", *allowed_hosts}
         # The name of the loopback that was asked for; 127.1 and the like are addresses.
@@ -78,6 +80,9 @@ def run_server(
         server.should_exit = True
 
     on_end_signals(end)
+    # Models and libraries stay: to look through them for garbage holds everybody up, and a request
+    # of many small lists makes that happen several times.
+    gc.freeze()
     server.run(sockets=[listener])
 
 
