@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from treecrf.locks import LOCK_FILES, FileLock, LockedError, locked_folder
+from treecrf.locks import HOLDER, LOCK_FILES, FileLock, LockedError, locked_folder
 
 HOLD = """
 import sys
@@ -123,3 +123,14 @@ def test_a_lock_that_is_removed_while_another_takes_it_is_taken_again(
         FileLock(path)
     second.release()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_damaged_holder_is_another_process(tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    lock = FileLock(path)
+    try:
+        path.with_name(path.name + HOLDER).write_text("[" * 100_000)
+        with pytest.raises(LockedError, match=r"^another process$"):
+            FileLock(path)
+    finally:
+        lock.release()

@@ -73,7 +73,7 @@ class FileLock:
         try:
             holder = json.loads(self._holder.read_bytes())
             return f"process {holder['process']} on {holder['host']}, since {holder['since']}"
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return "another process"
 
 

@@ -92,6 +92,9 @@ def test_a_folder_is_of_one_model_and_its_options(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ParserError, match="not a folder"):
         claim_folder(tmp_path / "file", first, options=plain, format="conllu")
+    (out / ".treecrf.json").write_text("[" * 100_000)
+    with pytest.raises(ParserError, match="by another model or with other options"):
+        claim_folder(out, first, options=plain, format="conllu")
 
 
 def test_a_model_in_several_files_is_told_from_another(tmp_path: Path) -> None:

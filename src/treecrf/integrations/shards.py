@@ -115,7 +115,7 @@ def claim_folder(output: Path, model: Path, *, options: FileOptions, format: Sha
     output.mkdir(parents=True, exist_ok=True)
     claim = output / _CLAIM
     if claim.exists():
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, RecursionError):
             if json.loads(claim.read_bytes()) == made:
                 return
         problem = "what is there was parsed by another model or with other options"
