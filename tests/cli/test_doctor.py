@@ -15,7 +15,13 @@ from treecrf.extras import installed_packages
 from treecrf.ops.projective import cpu
 from treecrf.struct.selftest import check_kernels
 
-FAMILIES = ["ProjectiveTreeCRF", "SiblingTreeCRF", "NonProjectiveTreeCRF"]
+FAMILIES = [
+    "ProjectiveTreeCRF",
+    "SiblingTreeCRF",
+    "GrandparentTreeCRF",
+    "GrandSiblingTreeCRF",
+    "NonProjectiveTreeCRF",
+]
 
 
 def test_the_report_has_versions_backends_and_checks() -> None:

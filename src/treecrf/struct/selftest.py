@@ -1,17 +1,30 @@
 """Comparison of the kernels of a device with the reference, on a few random sentences."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from treecrf.ops.backend import Backend, backend_for, use_backend
-from treecrf.struct import NonProjectiveTreeCRF, ProjectiveTreeCRF, SiblingTreeCRF
+from treecrf.struct import (
+    GrandparentTreeCRF,
+    GrandSiblingTreeCRF,
+    NonProjectiveTreeCRF,
+    ProjectiveTreeCRF,
+    SiblingTreeCRF,
+)
+from treecrf.struct.distribution import TreeDistribution
 
 _LENGTHS = (23, 17, 8, 2, 1)
 _TOLERANCE = 1e-4
-_FAMILIES = (ProjectiveTreeCRF, SiblingTreeCRF, NonProjectiveTreeCRF)
+_FAMILIES: dict[Callable[..., TreeDistribution], int] = {  # and how many third-rank scores it has
+    ProjectiveTreeCRF: 0,
+    SiblingTreeCRF: 1,
+    GrandparentTreeCRF: 1,
+    GrandSiblingTreeCRF: 2,
+    NonProjectiveTreeCRF: 0,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +59,13 @@ def check_kernels(device: torch.device) -> Iterator[KernelCheck]:
         yield KernelCheck(family.__name__, backend, difference, problem)
 
 
-def _answers(
-    family: type[ProjectiveTreeCRF] | type[SiblingTreeCRF] | type[NonProjectiveTreeCRF],
-    device: torch.device,
-) -> list[Tensor]:
+def _answers(family: Callable[..., TreeDistribution], device: torch.device) -> list[Tensor]:
     generator = torch.Generator().manual_seed(1)
-    size = max(_LENGTHS) + 1
-    lengths = torch.tensor(_LENGTHS).to(device)
-    arcs = torch.randn(len(_LENGTHS), size, size, generator=generator).to(device)
-    crf: ProjectiveTreeCRF | SiblingTreeCRF | NonProjectiveTreeCRF
-    if issubclass(family, SiblingTreeCRF):
-        siblings = torch.randn(len(_LENGTHS), size, size, size, generator=generator).to(device)
-        crf = family(arcs, siblings, lengths)
-    else:
-        crf = family(arcs, lengths)
+    batch, size = len(_LENGTHS), max(_LENGTHS) + 1
+    arcs = torch.randn(batch, size, size, generator=generator)
+    others = (
+        torch.randn(batch, size, size, size, generator=generator) for _ in range(_FAMILIES[family])
+    )
+    scores = (part.to(device) for part in (arcs, *others, torch.tensor(_LENGTHS)))
+    crf = family(*scores)
     return [crf.log_partition, crf.marginals, crf.max, crf.score(crf.argmax)]
