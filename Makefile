@@ -26,7 +26,7 @@ help: ## list these commands
 	@echo "  PYTHON=python3.12   the Python that .venv is made with (3.11 or later)"
 	@echo "  ARGS='-k marginals' options for pytest (make test) or for a benchmark (make bench-ops)"
 	@echo "  TREEBANKS=FOLDER    UD treebanks for check-roundtrip, bench-io, bench-host, bench-parser,"
-	@echo "                      bench-pseudoprojective, profile-parser"
+	@echo "                      bench-pseudoprojective, bench-rare-marks, profile-parser"
 
 # The English model is in a release; a copy without it draws what a tiny parser makes of the examples.
 ifneq ($(wildcard src/treecrf/models/en/model*.safetensors),)
@@ -118,6 +118,9 @@ bench-host: $(INSTALLED) ## time CoNLL-U to CoNLL-U without the network, on one 
 
 bench-pseudoprojective: $(INSTALLED) ## count the lifted arcs that come back, in every treebank
 	@$(BIN)/python -m benchmarks.pseudoprojective $(TREEBANKS) $(ARGS)
+
+bench-rare-marks: $(INSTALLED) ## count the lifted arcs that come back by min_marked, without training
+	@$(BIN)/python -m benchmarks.rare_marks $(TREEBANKS) $(ARGS)
 
 bench-segment: $(INSTALLED) ## time raw text to sentences: ARGS='FILE.conllu --model FOLDER'
 	@$(BIN)/python -m benchmarks.segment $(ARGS)
