@@ -76,7 +76,7 @@ def run(options: Options) -> None:
             f"The best dev LAS in percent up to an epoch, {of_seeds(options)}; and the "
             "first epoch with the best of Loc.",
             *length_notes(by_system),
-            *([] if options.punct == "keep" else ["Punctuation counts, as it does in training."]),
+            *([] if options.punct == "keep" else ["Punctuation is left out."]),
         ],
         draw=lambda: curves(
             {

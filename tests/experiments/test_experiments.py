@@ -92,6 +92,13 @@ def test_convergence_says_where_seeds_stop(treebank: Path, out: Path) -> None:
     assert all(note in page for note in length_notes(by_system))
 
 
+def test_convergence_leaves_punctuation_out_where_asked(treebank: Path, out: Path) -> None:
+    run(convergence.main, treebank, out, "--punct", "tag")
+    page = (out / "made" / "convergence.md").read_text()
+    assert "Punctuation is left out." in page
+    assert "Punctuation counts" not in page
+
+
 def test_partial_and_gold_tags(treebank: Path, out: Path) -> None:
     run(partial.main, treebank, out, "--shares", "40,100", "--same-steps")
     content = result_of(out / "made", "partial")
