@@ -150,7 +150,7 @@ def outside(
                         pour(to_C + row_j + tokens, amount, words, CACHE)
                     pour(to_I + row_i, to_I_right, split & (d > 0), CACHE)
                     pour(to_I + row_j, to_I_left, words & (d > 0), CACHE)
-            else:
+            if number % 2 == 1:  # not `else`: names would need one shape in both rounds
                 p = block * BLOCK_R + tl.arange(0, BLOCK_R)
                 i, d = p // width, p % width
                 j, r = i + width, i + d
