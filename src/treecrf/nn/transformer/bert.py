@@ -10,6 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from treecrf.nn.int8.transformer import ByteLayer
 
@@ -17,6 +18,9 @@ __all__ = ["MOST_LAYERS", "BertEncoder", "BertShape", "bert_weights"]
 
 MOST_LAYERS = 1000
 """Limit for `config.json`: making more layers would take for ever."""
+
+# Without cuDNN's, which plans anew for one shape after another, some milliseconds each.
+_ATTENTION = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,8 +91,9 @@ class BertEncoder(nn.Module):
         place = torch.arange(pieces.shape[1], device=pieces.device)
         states = [self.dropout(self.norm(self.pieces(pieces) + self.positions(place)))]
         seen = (place < lengths[:, None])[:, None, None]  # [window, 1, 1, piece]
-        for layer in self.layers:
-            states.append(layer(states[-1], seen))
+        with sdpa_kernel(_ATTENTION):
+            for layer in self.layers:
+                states.append(layer(states[-1], seen))
         return states
 
     def read_packed(self, pieces: Tensor, lengths: Tensor) -> tuple[list[Tensor], Tensor]:

@@ -33,6 +33,19 @@ def arc_share(I_sum, to_I, volume, cells, mask, CACHE: tl.constexpr):
 
 
 @triton.jit
+def pour_share(I_sum, to_I, volume, cells, amount, mask, CACHE: tl.constexpr):
+    """Add to the flow into incomplete spans; their origin and scale with all of it.
+
+    The sum is not read back: several threads may hold a cell, and only one of them stores it.
+    """
+    flow = tl.load(to_I + cells, mask, 0.0, cache_modifier=CACHE) + amount
+    flow = tl.where(mask, flow, 0.0)
+    tl.store(to_I + cells, flow, mask)
+    largest, extra = load_sum(I_sum, volume, cells, mask, CACHE)
+    return share(flow, largest, extra)
+
+
+@triton.jit
 def both_arcs(arc_scores, tokens, head, dependent, sibling, mask):
     """Whether a head may have both children; scores of other pairs are not read."""
     low = float("-inf")
@@ -94,10 +107,12 @@ def outside(
                 )
                 own_right = tl.load(I + ij, here, low, cache_modifier=CACHE)
                 own_left = tl.load(I + ji, inner_word, low, cache_modifier=CACHE)
-                pour(to_I + ij, amounts(own_right, right, right_scale), here, CACHE)
-                pour(to_I + ji, amounts(own_left, left, left_scale), inner_word, CACHE)
-                to_right, to_right_scale = arc_share(I_sum, to_I, volume, ij, here, CACHE)
-                to_left, to_left_scale = arc_share(I_sum, to_I, volume, ji, inner_word, CACHE)
+                amount = amounts(own_right, right, right_scale)
+                to_right, to_right_scale = pour_share(I_sum, to_I, volume, ij, amount, here, CACHE)
+                amount = amounts(own_left, left, left_scale)
+                to_left, to_left_scale = pour_share(
+                    I_sum, to_I, volume, ji, amount, inner_word, CACHE
+                )
                 if SIBLINGS:
                     paired = here if MULTIROOT else inner_word
                     pair_right, pair_left = (j * tokens + i) * tokens, (i * tokens + j) * tokens
