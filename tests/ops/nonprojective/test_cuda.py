@@ -29,7 +29,7 @@ def in_one_tile(scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Answer:
 
 def in_blocks(scores: Tensor, lengths: Tensor, *, multiroot: bool) -> Answer:
     def solve(*arguments: Tensor, multiroot: bool, marginals: Tensor) -> Tensor:
-        solved: Tensor = load("cuda_blocks").solve(
+        solved: Tensor = load("triton.blocks").solve(
             *arguments, root_share=int(multiroot), marginals=marginals, size=SIZE
         )
         return solved

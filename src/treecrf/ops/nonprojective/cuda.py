@@ -10,7 +10,7 @@ import triton
 from torch import Tensor
 
 from treecrf.ops.backend import Scores
-from treecrf.ops.nonprojective import cuda_blocks, cuda_tile, cuda_wide
+from treecrf.ops.nonprojective.triton import blocks, tile, wide
 from treecrf.ops.triton.fused import on_host
 
 # Words of the longest sentence that fits into the registers of one program.
@@ -64,13 +64,13 @@ def in_ordinary_floats(
     batch, tokens, _ = arc_scores.shape
     with torch.cuda.device_of(arc_scores):
         if tokens - 1 > WHOLE:
-            return cuda_blocks.solve(
+            return blocks.solve(
                 arc_scores, lengths, values, root_share=int(multiroot), marginals=marginals
             )
         places = max(32, triton.next_power_of_2(tokens - 1))
         graphs = arc_scores.new_empty(batch, places, places, dtype=torch.float64)
         solved = lengths.new_empty(batch, dtype=torch.int32)
-        cuda_tile.solve[(batch,)](
+        tile.solve[(batch,)](
             arc_scores, lengths, values, values if marginals is None else marginals, solved,
             graphs, tokens, int(multiroot),
             MARGINALS=marginals is not None, PLACES=places, num_warps=8,
@@ -96,7 +96,7 @@ def in_wide_numbers(
     numbers = arc_scores.new_empty(batch, size, dtype=torch.float64)
     integers = lengths.new_empty(batch, size, dtype=torch.int64)
     with torch.cuda.device_of(arc_scores):
-        cuda_wide.solve[(batch,)](
+        wide.solve[(batch,)](
             arc_scores, lengths, values, values if marginals is None else marginals, solved,
             numbers, integers, words, int(multiroot),
             MARGINALS=marginals is not None, ROWS=rows or max(1, min(columns, 2048 // columns)),

@@ -1,4 +1,4 @@
-"""log Z and marginals of long sentences in ordinary floats: what `cuda_tile` does, in blocks.
+"""log Z and marginals of long sentences in ordinary floats: what `tile` does, in blocks.
 
 A block of words is eliminated in one tile. Its rows past the block follow by substitution, then its
 columns, then products of the library update all other weights:
@@ -12,7 +12,7 @@ over the words v of the block. Backwards, with r(v) = (1 - sum_m w(m, v) V(m, v)
 are sums over the words past the block, which come from products, and over those of the block. What
 the tile needs of the rows past it are P(m, v), the sums of V(m, h) w(v, h) over the h past it.
 
-Graphs are `[sentence, place, place + root]`, the places those of `cuda_tile`. Row v stays as it was
+Graphs are `[sentence, place, place + root]`, the places those of `tile`. Row v stays as it was
 when v was eliminated; column v becomes l(m, v).
 """
 
@@ -21,7 +21,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from treecrf.ops.nonprojective.cuda_tile import (
+from treecrf.ops.nonprojective.triton.tile import (
     SMALLEST,
     TINY,
     TOLERANCE,

@@ -6,7 +6,7 @@
 
 over the words m and the heads h that come after v; V(m, h) = d log Z / d w(m, h). The arcs of the
 root symbol are in D(v) with several roots, else only in that of the last word. Sentences that do
-not pass the checks of `limits` are left to `cuda_wide`.
+not pass the checks of `limits` are left to `wide`.
 
 Matrices are tiles `[place, place]` of dependents and heads. The last place of a sentence has the
 word with the best arc from the root symbol: there a walk from word to head gets soonest.
