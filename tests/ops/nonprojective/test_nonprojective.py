@@ -172,14 +172,3 @@ def test_an_empty_batch(backend: ModuleType, multiroot: bool) -> None:
     assert backend.topk(scores, lengths, 2, multiroot=multiroot).shape == (0, 2, 4)
     drawn = backend.sample(scores, lengths, 2, multiroot=multiroot, generator=None)
     assert drawn.shape == (2, 0, 4)
-
-
-def test_kernels_of_several_tiles(multiroot: bool) -> None:
-    cuda = load("cuda")
-    tile = {"ROWS": 4, "COLUMNS": 16, "num_warps": 4}
-    scores, lengths = random_batch([11, 8], forbidden=0.2, seed=170)
-    on_device = to_device(cuda, scores, lengths)
-    values, marginals = cuda.tiled_marginals(*on_device, multiroot=multiroot, tile=tile)
-    expected = load("cpu").marginals((scores,), lengths, multiroot=multiroot)
-    torch.testing.assert_close(values.cpu(), expected[0], rtol=0, atol=1e-10)
-    torch.testing.assert_close(marginals.cpu(), expected[1], rtol=0, atol=1e-10)

@@ -1,17 +1,13 @@
 """log Z and marginals in ordinary floating point, for the sentences whose scores allow it.
 
-Most sentences do. Two checks after the fact find the others, for `matrix_tree`:
-
-- Every number of the elimination that is not 0 is far from underflow. The elimination subtracts
-  nothing, so then its relative error is about that of the sums.
-- The marginals of each word, p(h -> m) = w(m, h) V(m, h), sum to 1. There is one subtraction in V,
-  so the smallest marginals have an absolute error of about 1e-15.
+Most sentences do; the checks of `limits` find the others, for `matrix_tree`.
 """
 
 import numpy as np
 
 from treecrf.ops.nonprojective.blocked import eliminate
 from treecrf.ops.nonprojective.derivatives import differentiate
+from treecrf.ops.nonprojective.limits import LIMIT, SMALLEST, TOLERANCE
 from treecrf.ops.nonprojective.widefloat import Flags, Floats, Integers
 from treecrf.ops.numba.compiling import compiled, kernel
 from treecrf.ops.numba.lanes import (
@@ -26,14 +22,6 @@ from treecrf.ops.numba.lanes import (
     store,
 )
 from treecrf.ops.numba.scaled import exponential, pow2
-
-# Scores beyond this are not exponentiated.
-LIMIT = 100.0
-# Of two numbers above this, the product is above 1e-260, and its quotient by any D(v), at most
-# n e^LIMIT, is a normal float. All numbers of the elimination are sums of such products.
-SMALLEST = 1e-130
-# Marginals of a word may sum to 1 within this.
-TOLERANCE = 1e-9
 
 
 @compiled
