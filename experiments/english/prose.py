@@ -21,13 +21,15 @@ _COMMON = re.compile(
     r"we|they|not|have|has|had|do|does|but|or|if|from|your|his|her|my|me|him|them|what|there|can|"
     r"will|would|so|no|one|all|who|which|when|how"
 )
-_CODE = re.compile(r"[{}\\|=<>_#@^~*]|\$\D|\w\(|://|--")
+_CODE = re.compile(r"[{}\\|=<>_#@^~*█]|\$\D|\w\(|://|--")
 _MISSING = "\ufffd"  # also stands for bytes that are not UTF-8
+_GAP = re.compile(r"%\d*[A-Za-z]|%\d+%?|\$[A-Za-z]|&\w|\\a|\\[A-Z]|<[^>]*>|\{[^}]*\}|!\d")
 _CHARSXP = re.compile(rb"\x00[\x00\x04]\x00\x09")
 
 
 def _html(data: bytes) -> str:
     text = _BLOCK.sub("\n\n", _NOT_PROSE.sub("\n\n", data.decode("utf-8", "replace")))
+    text = re.sub(r"</key>\s*<key>", "+", text)
     text = re.sub(r"<(link|xref)\b[^>]*/>", _MISSING, text)  # the title of another page
     lines = html.unescape(re.sub(r"<[^>]*>", "", text)).splitlines()
     return "\n".join(line.strip(" \t¶") for line in lines)
@@ -57,11 +59,44 @@ def _dictionary(data: bytes) -> str:
 
 def _wml(data: bytes) -> str:
     found = re.findall(r'_ ?"((?:[^"]|"")*)"', data.decode("utf-8", "replace"))
-    return "\n\n".join(text.replace('""', '"') for text in found)
+    return "\n\n".join(_without_gaps(text.replace('""', '"')) for text in found)
 
 
 def _quoted(data: bytes) -> str:
-    return "\n\n".join(re.findall(r"`([^`\n]*)`", data.decode("utf-8", "replace")))
+    found = re.findall(r"`([^`\n]*)`", data.decode("utf-8", "replace"))
+    return "\n\n".join(map(_without_gaps, found))
+
+
+def _strings(data: bytes) -> str:
+    """Strings of JSON, Lua, Python and C."""
+    text = data.decode("utf-8", "replace").replace("\r", "")
+    found = re.findall(r'"((?:[^"\\\n]|\\.)*)"|\[\[(.*?)\]\]', text, re.DOTALL)
+    strings = "\n\n".join(_without_gaps(quoted or long) for quoted, long in found)
+    return re.sub(r"\\[nt]", "\n", strings).replace("\\", "")
+
+
+def _angles(data: bytes) -> str:
+    """Texts in angle brackets, among commands of a game that stand in them as well."""
+    found = re.findall(r"<([^<>\n]*)>", data.decode("utf-8", "replace"))
+    texts = (text for text in found if not re.search(r"[a-z][A-Z]\w* [-\d?]|\d \?| \?$", text))
+    return "\n\n".join(map(_without_gaps, texts))
+
+
+def _without_gaps(text: str) -> str:
+    """Text without codes of colours and fonts; what a program fills in is marked as missing."""
+    text = re.sub(r"`[^\w\s]|`\d|</?(?:b|i|big|small|span)\b[^>]*>|\[/?b\]", "", text)
+    return _GAP.sub(_MISSING, text)
+
+
+def _aiml(data: bytes) -> str:
+    """Answers of a chat robot, but for those with a part that is filled in."""
+    answers = re.findall(r"(?s)<template>(.*?)</template>", data.decode("utf-8", "replace"))
+    text = re.sub(r"(?s)<(think|script)\b.*?</\1>", "", "\n\n".join(answers))
+    text = re.sub(r"</?(li|random|condition|p)\b[^>]*>", "\n\n", text)
+    text = re.sub(r"</?(set|a|em|b|i|br)\b[^>]*>", " ", text)
+    blocks = re.split(r"\n\s*\n", html.unescape(re.sub(r"<[^>]*>", _MISSING, text)))
+    # What begins with a small letter, or has its mark apart, is the rest of a sentence.
+    return "\n\n".join(block for block in blocks if not re.search(r"^\s*[a-z]| [?!.,]", block))
 
 
 def _rdb(data: bytes) -> str:
@@ -92,6 +127,9 @@ FORMATS: dict[str, Callable[[bytes], str]] = {
     "dictionary": _dictionary,
     "wml": _wml,
     "quoted": _quoted,
+    "strings": _strings,
+    "angles": _angles,
+    "aiml": _aiml,
     "rdb": _rdb,
 }
 

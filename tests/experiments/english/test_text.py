@@ -2,7 +2,9 @@
 
 import gzip
 import io
+import json
 import tarfile
+import zipfile
 import zlib
 from pathlib import Path
 
@@ -32,6 +34,7 @@ def test_prose_is_kept(paragraph: str) -> None:
         "Die Bäckerei in unserer Straße hatte leider die ganze Woche lang geschlossen.",
         "12 34 56 78 of 90 12 34 was 56 78 90 to 12 34 56.",
         "Yes.",
+        "Who was it? ███ and ███ were there.",
     ],
 )
 def test_headings_code_names_tables_and_other_languages_are_dropped(paragraph: str) -> None:
@@ -69,7 +72,35 @@ def charsxp(text: bytes) -> bytes:
             b'x="It is not said to you."\nmessage= _ "The bakery on our street '
             b'was closed for the whole week."',
         ),
-        ("quoted", b"choice\n\t`The bakery on our street was closed for the whole week.`\n"),
+        (
+            "wml",
+            b'_ "<i>The</i> bakery on our street was closed for the whole week." '
+            b'_ "It is $unit.name| who was there."',
+        ),
+        (
+            "quoted",
+            b"choice\n\t`The bakery on our street was closed for the whole week.`\n"
+            b"\t`They will take off and follow you to <planet>.`\n",
+        ),
+        (
+            "strings",
+            b'local text = _"The bakery on our street was\\nclosed for the whole week."\n'
+            b'say("I owe you %d for all of it."); say("It is $name who was there.")',
+        ),
+        ("strings", b"x = [[The bakery on our street\r\nwas closed for the whole week.]]"),
+        (
+            "angles",
+            b"greeting <if= P 1 else it was>\n  CHAT1 <The bakery on our street was closed "
+            b"for the whole week.>\n  CHAT2 <%name1% has to be there.> MSG <!1 has to be there.>\n"
+            b"  use <GrabItem -23 1 ComTime of it ?>",
+        ),
+        (
+            "aiml",
+            b"<pattern>IT IS THAT</pattern><template><random><li>The <set name='it'>bakery</set> "
+            b"on our street<br/>was closed for the whole week.</li><li>I am <star/>, it was.</li>"
+            b"<li><think>You are not to say it.</think></li><li>who was there for you.</li>"
+            b"<li>What is it about ?</li></random></template>",
+        ),
         (
             "rdb",
             b"\x00\x00\x00\x09"
@@ -84,6 +115,19 @@ def charsxp(text: bytes) -> bytes:
 def test_paragraphs_of_each_format(form: str, data: bytes) -> None:
     assert read_prose(data, form) == [PROSE]
     assert read_prose(gzip.compress(data), form) == [PROSE]
+
+
+def test_keys_pressed_together_are_joined() -> None:
+    page = b"<p>Press <key>Ctrl</key><key>H</key> if you want to see them.</p>"
+    assert read_prose(page, "html") == ["Press Ctrl+H if you want to see them."]
+
+
+def test_signs_of_colours_and_quotes_in_strings() -> None:
+    code = rb'say("`%Smallwood for \"King\"! Read all about it!"); say("`4It is [b]you[/b]!")'
+    assert read_prose(code, "strings") == [
+        'Smallwood for "King"! Read all about it!',
+        "It is you!",
+    ]
 
 
 def test_a_text_without_line_breaks_is_cut_at_sentence_ends() -> None:
@@ -137,9 +181,50 @@ def test_the_command_reads_archives_and_writes_forms(
         line.split("\t")[2:] == ["_"] * 8 for line in out.read_text().splitlines() if "\t" in line
     )
 
+    sources.write_text(sources.read_text().replace("npm", "pypi"))
+    with zipfile.ZipFile(tmp_path / "made-up-1.0.zip", "w") as archive:
+        archive.writestr("made-up-1.0/data/a.txt", data)
+        archive.writestr("made-up-1.0/other.txt", data)
+    (tmp_path / "made-up-1.0.tgz").unlink()
+    assert main([str(out), *options]) == 0
+    assert "Made up: 2 sentences" in capsys.readouterr().out
+
     sources.write_text(sources.read_text().replace("plain", "PDF"))
     assert main([str(out), *options]) == 2
     assert "Made up: format must be one of html" in capsys.readouterr().err
+
+
+def test_sources_of_a_package_are_downloaded_from_pypi(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pypi = tmp_path / "pypi"
+    (pypi / "made-up").mkdir(parents=True)
+    with zipfile.ZipFile(pypi / "made-up-1.0.zip", "w") as archive:
+        archive.writestr("made-up-1.0/a.txt", f"{PROSE}\n")
+    files = [
+        {"packagetype": "bdist_wheel", "filename": "x.whl", "url": "file:///nowhere"},
+        {
+            "packagetype": "sdist",
+            "filename": "made-up-1.0.zip",
+            "url": (pypi / "made-up-1.0.zip").as_uri(),
+        },
+    ]
+    answer = pypi / "made-up" / "json"
+    answer.write_text(json.dumps({"urls": files}))
+    monkeypatch.setattr("experiments.english.text._PYPI", pypi.as_uri())
+    sources = tmp_path / "sources.toml"
+    sources.write_text(
+        '[[source]]\nname = "Made up"\nkind = "news"\nmanager = "pypi"\npackages = ["made-up"]\n'
+        'files = "a.txt"\nformat = "plain"\nlicence = "none"\nwords = 100\n'
+    )
+    out, folder = tmp_path / "text.conllu", tmp_path / "packages"
+    options = ["--archives", str(folder), "--sources", str(sources)]
+    assert main([str(out), *options]) == 0
+    assert [len(sentence) for sentence in read_conllu(out)] == [12]
+
+    (folder / "made-up-1.0.zip").unlink()
+    answer.write_text(json.dumps({"urls": files[:1]}))
+    assert main([str(out), *options]) == 2
 
 
 def test_the_sources_can_be_read() -> None:
