@@ -60,7 +60,7 @@ def grandparent_shape(batch: int, tokens: int, device: torch.device) -> WorkShap
     chosen = _chosen.get()
     if chosen is not None:
         return chosen
-    shape = WorkShape(team=1, block_positions=32, block_splits=16, warps=4)
+    shape = WorkShape(team=1, block_positions=32, block_splits=8, warps=2)
     if device.type != "cuda":
         return shape
     # The widths with the most work have a quarter of tokens^2 positions.
