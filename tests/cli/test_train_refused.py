@@ -75,12 +75,12 @@ def test_wrong_files(data: tuple[object, ...], out: Path) -> None:
         ),
         (
             HEADLESS,
-            "there is no sentence to train on: none has a head that can be learnt",
+            "{file}: there is no sentence to train on: none has a head that can be learnt",
             "{file}: no word has a head, so there is no best epoch to choose by it",
         ),
         (
             "",
-            "there is no sentence to train on: none has a head that can be learnt",
+            "{file}: there is no sentence to train on: none has a head that can be learnt",
             "{file}: no word has a head, so there is no best epoch to choose by it",
         ),
     ],
