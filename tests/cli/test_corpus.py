@@ -178,14 +178,17 @@ def test_options_that_do_not_go_together(model: Path, tmp_path: Path) -> None:
             *ray, "a.txt", *option
         )
     here = ("parse", "-m", model)
-    assert misuse(*here, "a.txt", "b.txt") == "several FILEs go into a folder: --output DIR"
+    several = "several FILEs go into a folder, --output DIR; one may go to --output FILE"
+    assert misuse(*here, __file__, "out.conllu") == several
+    words = "no file is called I or saw; a text goes after --text, in quotes"
+    assert misuse(*here, "I", "saw", "Sarah") == words
     for folder in (tmp_path, "new/"):
         told = misuse(*here, "--text", "a", "-o", folder)
         assert told == f"--output {folder} is a folder: name a file"
     assert "a pattern of files goes with --engine ray" in misuse(*here, "--input", "corpus/*.txt")
     assert misuse(*here, "a.txt", "--concurrency", 2).endswith("go with --engine ray")
     assert problem(*ray, f"{tmp_path}/*.txt", "-o", tmp_path / "out").endswith(
-        "no such file; quote a pattern, as in 'corpus/*.txt'"
+        "no such file, so nothing was begun; quote a pattern, as in 'corpus/*.txt'"
     )
 
 

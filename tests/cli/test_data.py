@@ -99,7 +99,25 @@ def test_a_malformed_file_is_one_line_and_no_output(
 def test_a_missing_file_is_one_line(tmp_path: Path) -> None:
     path = tmp_path / "none.conllu"
     assert treecrf("stats", path, code=2).stderr == f"{path}: No such file or directory\n"
-    assert treecrf("stats", tmp_path, code=2).stderr == f"{tmp_path}: Is a directory\n"
+    assert (
+        treecrf("stats", tmp_path, code=2).stderr
+        == f"{tmp_path}: this is a folder; name a file in it\n"
+    )
+
+
+def test_the_file_to_write_is_an_option(tmp_path: Path) -> None:
+    found = treecrf("convert", tmp_path / "a.conllu", "b.conllx", code=2).stderr
+    assert found.endswith("argument(s) (b.conllx); the file to write goes after --output\n")
+
+
+@pytest.mark.parametrize("ending", ["pdf", "PNG", "xz"])
+def test_no_file_is_written_by_the_name_of_another_format(ending: str, tmp_path: Path) -> None:
+    source, path = tmp_path / "a.conllu", tmp_path / f"b.{ending}"
+    source.write_text("1\ta\t_\t_\t_\t_\t0\troot\t_\t_\n\n")
+    for command in (("convert", source, "-o", path), ("show", source, "--svg", path)):
+        found = treecrf(*command, code=2).stderr
+        assert f"no .{ending.lower()} is written here, as in {path}: " in " ".join(found.split())
+        assert not path.exists()
 
 
 def test_convert_goes_between_formats(tmp_path: Path) -> None:

@@ -71,6 +71,7 @@ CODE = [own_config, own_model, own_tokenizer, own_part]
         ("use_kernels", True),
         ("quantization_config", {"quant_method": "mxfp4"}),
         ("configuration_files", ["config.4.0.0.json"]),
+        ("backbone", "someone/model"),
     ],
 )
 @pytest.mark.parametrize("inside", [False, True])

@@ -19,7 +19,9 @@ def test_words_that_nothing_parts(model: Path) -> None:
 
 
 def test_text_is_never_taken_for_a_treebank(model: Path) -> None:
-    assert treecrf("parse", "--text", "\t\n", "-m", model).stdout == ""
+    run = CliRunner().invoke(app, ["parse", "--text", "\t\n", "-m", str(model)])
+    assert (run.exit_code, run.stdout) == (0, "")
+    assert run.stderr == "note: --text: there are no sentences in it\n"
 
 
 def test_text_may_be_anything_but_parquet(model: Path) -> None:

@@ -2,15 +2,18 @@
 
 import io
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 from udtools import Validator
 
 from tests.cli.running import COMMAND, ENVIRONMENT, misuse, problem, treecrf
+from treecrf.cli.app import app
 from treecrf.demo import generate_treebank
 from treecrf.segment import rebuild_text
 from treecrf.treebank import Sentence, read_conllu
@@ -91,10 +94,6 @@ def test_a_wrong_file_does_not_stop_the_others(
 ) -> None:
     wrong, out = tmp_path / "wrong.conllu", tmp_path / "out"
     wrong.write_text("1\ta\n\n")
-    from typer.testing import CliRunner
-
-    from treecrf.cli.app import app
-
     command = ["parse", str(wrong), str(file), "-m", str(full_model), "-o", str(out)]
     run = CliRunner().invoke(app, command)
     assert run.exit_code == 2
@@ -108,6 +107,31 @@ def test_a_wrong_file_does_not_stop_the_others(
     assert misuse("parse", "-", file, "-m", full_model, "-o", out) == (
         "standard input goes to one file, and no folder"
     )
+
+
+@pytest.mark.parametrize("command", ["parse", "segment", "tag"])
+def test_an_empty_file_is_told_of(command: str, full_model: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.txt"
+    empty.write_text("\n")
+    run = CliRunner().invoke(app, [command, str(empty), "-m", str(full_model)])
+    note = f"note: {empty}: there are no sentences in it\n"
+    assert (run.exit_code, run.stdout, run.stderr) == (0, "", note)
+    out = str(tmp_path / "out")
+    run = CliRunner().invoke(
+        app, [command, str(empty), "-m", str(full_model), "-o", f"{out}{os.sep}"]
+    )
+    assert (run.exit_code, run.stderr) == (0, note)
+
+
+@pytest.mark.parametrize("ending", ["png", "parquet", "conllu.xz", "conllx"])
+@pytest.mark.parametrize("command", ["parse", "segment", "tag"])
+def test_no_output_has_the_name_of_another_format(
+    command: str, ending: str, file: Path, tmp_path: Path
+) -> None:
+    target = tmp_path / f"out.{ending}"
+    found = misuse(command, file, "-o", target)
+    assert found.startswith(f"no .{ending.rpartition('.')[2]} is written here, as in {target}: ")
+    assert not target.exists()
 
 
 @pytest.mark.parametrize(

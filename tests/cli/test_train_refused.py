@@ -3,8 +3,10 @@
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from tests.cli.running import ONE_EPOCH, TWO_ROOTS, misuse, problem
+from treecrf.cli.app import app
 
 HEADLESS = "1\ta\t_\t_\t_\t_\t_\t_\t_\t_\n\n"
 
@@ -41,6 +43,14 @@ def test_wrong_settings(setting: str, expected: str, data: tuple[object, ...], o
     assert not out.exists()
 
 
+def test_a_setting_that_changes_nothing_is_told_of(data: tuple[object, ...], out: Path) -> None:
+    settings = ("--set", "layer_decay=0.5", "--set", "seed=2", "--loss", "local")
+    command = ["train", *map(str, data), *ONE_EPOCH, *settings, "--out", str(out)]
+    run = CliRunner().invoke(app, command)
+    note = "note: layer_decay changes nothing: it is for encoder = transformer\n"
+    assert (run.exit_code, run.stderr) == (0, note)
+
+
 def test_wrong_files(data: tuple[object, ...], out: Path) -> None:
     missing = out.with_name("missing.conllu")
     for option in ("--train", "--dev"):
@@ -75,12 +85,12 @@ def test_wrong_files(data: tuple[object, ...], out: Path) -> None:
         ),
         (
             HEADLESS,
-            "there is no sentence to train on: none has a head that can be learnt",
+            "{file}: there is no sentence to train on: none has a head that can be learnt",
             "{file}: no word has a head, so there is no best epoch to choose by it",
         ),
         (
             "",
-            "there is no sentence to train on: none has a head that can be learnt",
+            "{file}: there is no sentence to train on: none has a head that can be learnt",
             "{file}: no word has a head, so there is no best epoch to choose by it",
         ),
     ],

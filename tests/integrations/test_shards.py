@@ -41,7 +41,7 @@ def test_each_file_has_one_of_its_own(corpus: Path, tmp_path: Path) -> None:
 
 def test_no_file_is_lost(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    with pytest.raises(ParserError, match="no such file; quote a pattern"):
+    with pytest.raises(ParserError, match="no such file, so nothing was begun; quote a pattern"):
         find_shards([f"{corpus}/*.xml"], out, format="conllu")
     with pytest.raises(
         ParserError, match=r"corpus: a folder; '.*/corpus/\*\*/\*' is all the files"

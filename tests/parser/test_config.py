@@ -219,3 +219,16 @@ def test_what_auto_stands_for(loss: str, nonprojective: str) -> None:
 
 def test_the_architecture_is_made_of_settings() -> None:
     assert set(ARCHITECTURE) < {setting.name for setting in fields(Config)}
+
+
+def test_settings_that_change_nothing_are_named() -> None:
+    given = ["lstm_size", "word_size", "layer_decay", "decay", "sibling_size", "epochs", "loss"]
+    assert Config().idle(given) == {"layer_decay": "encoder = transformer"}
+    linear = Config(schedule="linear", loss="local")
+    assert linear.idle(["decay", "sibling_size", "crf3o_siblings"]) == {
+        "decay": "schedule = exponential",
+        "sibling_size": "losses of siblings",
+        "crf3o_siblings": "loss = crf3o",
+    }
+    transformer = Config(encoder="transformer", transformer="folder", lstm_layers=0)
+    assert set(transformer.idle(given)) == {"lstm_size", "word_size"}

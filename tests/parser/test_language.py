@@ -93,6 +93,44 @@ def test_a_short_text_is_not_judged(english: Parser) -> None:
     assert is_foreign(SentenceTable([Sentence([*words, *words])]), "en")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Привет",
+        "Я видел Сару .",
+        "你好",
+        "我 爱 你",
+        "안녕하세요",
+        "مرحبا",
+        "Γειά σου",
+        "שלום",
+        "สวัสดี",
+        "नमस्ते",
+        "OK да нет",
+    ],
+)
+def test_a_short_text_in_another_script_is_told_of(text: str) -> None:
+    assert is_foreign(SentenceTable([Sentence(text.split())]), "en")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "π = 3.14",
+        "The letters α β γ are Greek",
+        "𝓗𝓮𝓵𝓵𝓸 everyone",
+        "ＨＥＬＬＯ",
+        "ﬁne",
+        "1 2 3 ! 😂😂",
+        "I said привет to the man",
+        "naïve café Łódź Nguyễn",
+        "_ %",
+    ],
+)
+def test_a_short_text_in_latin_letters_is_not(text: str) -> None:
+    assert not is_foreign(SentenceTable([Sentence(text.split())]), "en")
+
+
 def test_a_few_foreign_words_at_the_end_are_judged_with_those_before() -> None:
     words = [
         "the",

@@ -1,5 +1,6 @@
 """A model in the place of another: whole or not at all, and nothing else is touched."""
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -68,6 +69,17 @@ def test_a_segmenter_that_cannot_be_written_leaves_the_old_model(
         parser.save(folder)
     assert content(folder) == before
     assert [path.name for path in folder.parent.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize("name", ["model.safetensors", "vocab.json", ""])
+def test_an_error_names_the_file_that_it_is_about(name: str, folder: Path) -> None:
+    """Not the hidden one that is written first."""
+    with (
+        pytest.raises(OSError, match="No space left") as caught,
+        folder_writer.replacing(folder) as new,
+    ):
+        raise OSError(errno.ENOSPC, "No space left on device", str(new / name))
+    assert caught.value.filename == str(folder / name)
 
 
 def test_saving_through_a_link_replaces_what_it_names(folder: Path, tmp_path: Path) -> None:

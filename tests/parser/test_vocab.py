@@ -101,6 +101,12 @@ def test_a_file_holds_it_all() -> None:
         (VOCABULARY.to_dict() | {"tags": [1]}, "tags is not a list of strings"),
         (VOCABULARY.to_dict() | {"words": None}, "words is not a list of strings"),
         (VOCABULARY.to_dict() | {"relations": ["x", "x"]}, "relations has an item twice"),
+        (VOCABULARY.to_dict() | {"relations": [""]}, "relations has an empty item"),
+        (VOCABULARY.to_dict() | {"relations": ["a\nb"]}, r"relations has an item with '\\n'"),
+        (VOCABULARY.to_dict() | {"upos": ["a\tb"]}, r"upos has an item with '\\t'"),
+        (VOCABULARY.to_dict() | {"lemma": ["=\ud800"]}, r"lemma has an item with '\\ud800'"),
+        (VOCABULARY.to_dict() | {"lemmas": {"a\tX": "a\n"}}, r"lemmas has an item with '\\n'"),
+        (VOCABULARY.to_dict() | {"lemmas": {"a\tX": ""}}, "lemmas has an empty item"),
     ],
 )
 def test_damage_is_found(data: Any, problem: str) -> None:

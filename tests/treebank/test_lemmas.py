@@ -59,3 +59,8 @@ TEXT = st.text(min_size=1, max_size=12) | st.sampled_from(["İ", "ß", "ﬁn", "
 @given(TEXT, TEXT)
 def test_every_lemma_has_a_rule_that_makes_it(form: str, lemma: str) -> None:
     assert apply_rule(form, find_rule(form, lemma)) == lemma
+
+
+@pytest.mark.parametrize("rule", ["", "x", "=", "same|0", "other|0|0", f"same|{'9' * 5000}|0"])
+def test_a_rule_that_is_none_makes_no_lemma(rule: str) -> None:
+    assert not apply_rule("dogs", rule)

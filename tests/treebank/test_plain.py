@@ -33,6 +33,16 @@ def forms(text: str | bytes) -> list[list[str]]:
     return [sentence.forms for sentence in read_tokens(io.BytesIO(data))]
 
 
+@pytest.mark.parametrize(
+    "start", [b"\x89PNG\r\n\x1a\n\0\0\0", b"PK\3\4\xe9\n", b"ab\0\xe9", b"\xff\xd8\xff"]
+)
+@pytest.mark.parametrize("read", [read_text, read_tokens, read_conllu])
+def test_a_picture_is_no_text_in_another_encoding(read: Reader, start: bytes) -> None:
+    with pytest.raises(TreebankError, match="this is no text file") as caught:
+        list(read(io.BytesIO(start + bytes(range(256)))))
+    assert "Latin-1" not in str(caught.value)
+
+
 def test_a_line_is_a_sentence() -> None:
     text = "I saw her .\n\n \t \n  New\u00a0York \t at\u2028last\r\n# 1"
     first, second, third = read_tokens(io.StringIO(text, newline=""))

@@ -72,6 +72,8 @@ class _Group(TyperGroup):
             if error.errno == errno.EPIPE:  # `treecrf ... | head` has seen enough
                 raise
             reason = error.strerror or str(error)
+            if error.errno == errno.EISDIR:
+                reason = "this is a folder; name a file in it"
             problem = reason if error.filename is None else f"{error.filename}: {reason}"
         except KeyboardInterrupt:
             say("interrupted", err=True)

@@ -9,7 +9,7 @@ import typer
 
 from treecrf import treebank
 from treecrf.cli.console import counted, print_json, print_table, say, track
-from treecrf.cli.options import Columns, Command, Json, Output, number, write_trees
+from treecrf.cli.options import Columns, Command, Json, Output, check_ending, number, write_trees
 
 if TYPE_CHECKING:
     from treecrf.treebank import Sentence
@@ -147,6 +147,7 @@ def convert(
       treecrf data convert examples/gold.conllu -o gold.conllx
     """
     sentences = treebank.read_conllu(file, columns=columns)
+    check_ending(output, "name it .conllu, .conllx, .conll09 or .txt, with or without .gz")
     wanted = to or _NAMED.get(os.path.splitext(output.removesuffix(".gz"))[1], "conllu")
     if wanted != "text":
         write_trees(sentences, output, format=wanted)
@@ -319,6 +320,7 @@ def show(
       treecrf data show examples/telescope.conllu
       treecrf data show examples/gold.conllu -n 2 --svg trees.svg
     """
+    check_ending(svg or "-", "the picture is an .svg")
     sentences = treebank.read_conllu(file)
     if sent_id is not None:
         sentences = dropwhile(lambda sentence: sentence.sent_id != sent_id, sentences)

@@ -44,6 +44,7 @@ __all__ = [
     "Quiet",
     "Runtime",
     "Subtypes",
+    "check_ending",
     "default_format",
     "load_parser",
     "number",
@@ -144,6 +145,18 @@ class Command(TyperCommand):
         """The pieces of the usage line."""
         return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments that are left; an error about one too many says where an output goes."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            message = getattr(error, "message", None)  # of click, which typer may contain
+            has_output = any("--output" in parameter.opts for parameter in self.params)
+            if has_output and isinstance(message, str) and "unexpected extra argument" in message:
+                advice = "; the file to write goes after --output"
+                error.message = message + advice  # type: ignore[attr-defined]
+            raise
+
 
 def number(
     help: str,
@@ -207,9 +220,26 @@ _NAMED: dict[str, OutputFormat] = {
 }
 
 
+# Files that readers of these formats, and people, would take for something else.
+_OTHER_FORMATS = (
+    "7z bz2 csv doc docx gif htm html jpeg jpg odt parquet pdf png rar tar xls xlsx xml xz zip zst"
+)
+
+
+def check_ending(output: str, formats: str) -> None:
+    """Refuse to write a file by the name of another format; `formats` says how to name it."""
+    extension = os.path.splitext(output)[1].lower()
+    if extension[1:] in _OTHER_FORMATS.split() and not os.path.isdir(output):
+        raise typer.BadParameter(f"no {extension} is written here, as in {output}: {formats}")
+
+
 def default_format(output: str) -> OutputFormat:
     """The format that the name of a file says, else CoNLL-U, or drawings on a terminal."""
+    check_ending(output, "name it .conllu, .json, .txt or .svg, with or without .gz, or --format")
     extension = os.path.splitext(output.removesuffix(".gz"))[1].lower()
+    if extension in (".conllx", ".conll09"):
+        advice = "`treecrf data convert` makes it of CoNLL-U"
+        raise typer.BadParameter(f"no {extension} is written here, as in {output}: {advice}")
     return _NAMED.get(extension, "tree" if _is_terminal(output) else "conllu")
 
 

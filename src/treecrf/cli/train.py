@@ -11,6 +11,7 @@ from treecrf.cli.options import Device, refuse
 from treecrf.cli.train_stages import (
     Files,
     finish,
+    note_idle,
     print_release,
     segmenter_config,
     split_settings,
@@ -195,6 +196,8 @@ def train(
                     warn_of_lost_segmenter(training, out)
                 if release is not None and ranks.leads:
                     print_release(release, training.config.language)
+                if ranks.leads:
+                    note_idle(training.config, [*given, *Config.parsed(own_settings)])
                 start = None if resume else init
                 train_parser(training, out, device=own_device, resume=resume, init=start)
             if segmenter and ranks.leads:

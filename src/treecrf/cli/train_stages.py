@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import torch
 
     from treecrf.parser import Training
+    from treecrf.parser.config import Config
     from treecrf.parser.training.loop import Epoch
     from treecrf.parser.training.release import Release
     from treecrf.segment import SegmenterConfig
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Files",
     "finish",
+    "note_idle",
     "print_release",
     "segmenter_config",
     "split_settings",
@@ -68,6 +70,12 @@ def segmenter_config(settings: Sequence[str]) -> "SegmenterConfig":
         return SegmenterConfig().changed(SegmenterConfig.parsed(settings))
     except SegmentError as error:
         raise SegmentError(f"of the segmenter: {error}") from None
+
+
+def note_idle(config: "Config", given: Sequence[str]) -> None:
+    """Say which of the given settings change nothing beside the others."""
+    for name, use in config.idle(given).items():
+        say(f"note: {name} changes nothing: it is for {use}", err=True)
 
 
 def print_release(release: "Release", language: str) -> None:

@@ -18,6 +18,7 @@ __all__ = ["Shard", "ShardFormat", "claim_folder", "find_shards", "unfinished"]
 
 ShardFormat: TypeAlias = Literal["conllu", "json", "tree", "svg"]
 
+_QUOTE = "quote a pattern, as in 'corpus/*.txt'"
 _CLAIM = ".treecrf.json"
 _ATTEMPT = ".attempt"
 _EXTENSIONS: dict[ShardFormat, str] = {
@@ -78,7 +79,7 @@ def find_shards(patterns: Sequence[str], output: Path, *, format: ShardFormat) -
             everything = os.path.join(pattern, "**", "*")
             raise ParserError(f"{pattern}: a folder; '{everything}' is all the files in it")
         if not found:
-            raise ParserError(f"{pattern}: no such file; quote a pattern, as in 'corpus/*.txt'")
+            raise ParserError(f"{pattern}: no such file, so nothing was begun; {_QUOTE}")
         root = _fixed_part(pattern)
         for source in found:
             name = _target_name(os.path.relpath(source, root), format)

@@ -1,6 +1,6 @@
 """The settings of a parser in one frozen dataclass; a model folder keeps them as `config.toml`."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, get_args
@@ -177,6 +177,27 @@ class Config(Settings):
             present["column_size"] = present.get("label_size", 100)
         return present
 
+    def idle(self, names: Iterable[str]) -> dict[str, str]:
+        """Those of these settings that change nothing beside the others, and what they are for."""
+        uses = {
+            "encoder = transformer": (self.encoder == "transformer", _OF_TRANSFORMERS),
+            "encoder = bilstm": (self.encoder == "bilstm", _OF_WORDS),
+            "BiLSTM layers": (self.lstm_layers > 0, _OF_BILSTM),
+            "tags": (self.tags != "none", ("tag_size",)),
+            "losses of siblings": (self.scores_siblings, ("sibling_size",)),
+            "loss = crf3o": (self.scores_grandparents, _OF_GRANDPARENTS),
+            "arcs that are lifted": (self.pseudo, ("encoding", "min_marked")),
+            "columns to predict": (bool(self.predict), ("column_size", "column_weight")),
+            "schedule = exponential": (self.schedule == "exponential", ("decay", "decay_steps")),
+        }
+        given = set(names)
+        return {
+            name: use
+            for use, (is_there, settings) in uses.items()
+            for name in settings
+            if name in given and not is_there
+        }
+
     @property
     def pseudo(self) -> bool:
         """Whether crossing arcs are lifted before training and put back after decoding."""
@@ -230,6 +251,20 @@ class Config(Settings):
         return "# The settings of a treecrf model.\n" + Settings.to_toml(self)
 
 
+_OF_TRANSFORMERS = (
+    "transformer",
+    "mix_layers",
+    "spelling_size",
+    "transformer_dropout",
+    "transformer_learning_rate",
+    "layer_decay",
+)
+_OF_WORDS = (
+    *("word_size", "char_embedding_size", "char_size", "max_chars", "min_freq", "lowercase"),
+    *("embedding_dropout", "lstm_input_dropout"),
+)
+_OF_BILSTM = ("lstm_size", "recurrent_dropout", "recurrent_dropout_mask")
+_OF_GRANDPARENTS = ("grandparent_size", "crf3o_siblings", "longest_third_order")
 ARCHITECTURE = (
     "encoder",
     "transformer",

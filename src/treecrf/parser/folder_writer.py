@@ -84,6 +84,9 @@ def replacing(folder: Path) -> Iterator[Path]:
         yield new
         copy_modes(folder, new)
         ready = new.rename(new.with_suffix(_READY))
+    except OSError as error:
+        _name_target(error, new, folder)
+        raise
     finally:
         shutil.rmtree(new, ignore_errors=True)
     try:
@@ -95,6 +98,15 @@ def replacing(folder: Path) -> Iterator[Path]:
         )
     finally:
         clean_up(folder)
+
+
+def _name_target(error: OSError, new: Path, folder: Path) -> None:
+    """Have an error name the file as the user will see it, and not the hidden one."""
+    inside = os.path.join(new, "")
+    if isinstance(error.filename, str | os.PathLike):
+        name = os.fspath(error.filename)
+        if name == str(new) or name.startswith(inside):
+            error.filename, error.filename2 = str(folder / name[len(inside) :]), None
 
 
 def clean_up(folder: Path) -> None:

@@ -1,8 +1,9 @@
 """The vocabulary of a model: words, characters, tags and relations; kept as `vocab.json`."""
 
 import json
+import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -26,6 +27,7 @@ _SPECIAL = 2  # numbers before that of the first word, character or tag
 COLUMNS: tuple[str, ...] = get_args(Column)
 _LISTS = ("relations", *COLUMNS, "tags", "characters", "words", "vectors")
 _LEMMAS = "lemmas"
+_UNFIT = re.compile("[\t\n\ud800-\udfff]")  # in a column of CoNLL-U
 _LEAST_RULE = 2  # words with a lemma rule; one that was seen once is mostly a misspelt word
 
 
@@ -127,6 +129,9 @@ class Vocabulary:
         lemmas = data[_LEMMAS]
         if not isinstance(lemmas, dict) or not all(isinstance(x, str) for x in lemmas.values()):
             raise ParserError(f"{_LEMMAS} does not map strings to strings")
+        for name in ("relations", *COLUMNS):
+            _check_cells(name, data[name])
+        _check_cells(_LEMMAS, lemmas.values())
         return cls(**data)
 
 
@@ -175,6 +180,14 @@ def classes_of(sentence: Sentence, name: str) -> Sequence[str | None]:
 
 
 _rule = lru_cache(maxsize=1 << 16)(find_rule)
+
+
+def _check_cells(name: str, items: Collection[str]) -> None:
+    """Refuse what no file can hold; otherwise the first sentence that has it would fail."""
+    if not all(items):
+        raise ParserError(f"{name} has an empty item")
+    if found := _UNFIT.search("".join(items)):
+        raise ParserError(f"{name} has an item with {found[0]!r}, which no column can hold")
 
 
 def _numbers(items: list[str], first: int) -> dict[str, int]:

@@ -22,7 +22,7 @@ _CASES: dict[str, Callable[[str], str]] = {
     "upper": str.upper,
     "digits": lambda text: text.replace(",", ""),
 }
-_RULE = re.compile(r"(lower|same|title|upper|digits)\|(\d+)(.*)\|(\d+)(.*)", re.DOTALL)
+_RULE = re.compile(r"(lower|same|title|upper|digits)\|(\d{1,9})(.*)\|(\d{1,9})(.*)", re.DOTALL)
 _LONGEST = 100  # characters; a longer form has its lemma whole, because comparing takes the square
 
 

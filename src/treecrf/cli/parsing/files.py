@@ -21,6 +21,7 @@ __all__ = [
     "TextColumn",
     "WordFormat",
     "is_folder",
+    "note_nothing",
     "parse_corpus",
     "report_problems",
     "write_files",
@@ -74,7 +75,7 @@ def write_files(
     replaced; a file that is wrong does not stop the others.
     """
     if not is_folder(output, files):
-        write(files[0], output)
+        note_nothing(write(files[0], output), files[0])
         return
     from treecrf.integrations.shards import find_shards
     from treecrf.segment.errors import SegmentError
@@ -82,7 +83,10 @@ def write_files(
 
     refuse(
         ("-" in files, "standard input goes to one file, and no folder"),
-        (output == "-", "several FILEs go into a folder: --output DIR"),
+        (
+            output == "-",
+            "several FILEs go into a folder, --output DIR; one may go to --output FILE",
+        ),
     )
     if os.path.exists(output) and not os.path.isdir(output):
         raise ParserError(f"{output}: not a folder; several files go into one")
@@ -91,7 +95,9 @@ def write_files(
     for shard in shards:
         os.makedirs(os.path.dirname(shard.target), exist_ok=True)
         try:
-            sentences += write(shard.source, shard.target)
+            count = write(shard.source, shard.target)
+            note_nothing(count, shard.source)
+            sentences += count
         except (TreebankError, ParserError, SegmentError) as error:
             problems.append(str(error))
         except OSError as error:
@@ -99,6 +105,13 @@ def write_files(
     if problems:
         report_problems(problems, len(shards))
     say(f"{done} {counted(len(shards), 'file')}, {counted(sentences, 'sentence')}")
+
+
+def note_nothing(sentences: int, source: str) -> None:
+    """Say that a file has no sentences, which may be a mistake."""
+    if not sentences:
+        name = "standard input" if source == "-" else source
+        say(f"note: {name}: there are no sentences in it", err=True)
 
 
 def is_folder(output: str, files: list[str]) -> bool:

@@ -26,7 +26,14 @@ from treecrf.cli.options import (
     refuse,
     write_trees,
 )
-from treecrf.cli.parsing.files import Target, TextColumn, is_folder, parse_corpus, write_files
+from treecrf.cli.parsing.files import (
+    Target,
+    TextColumn,
+    is_folder,
+    note_nothing,
+    parse_corpus,
+    write_files,
+)
 from treecrf.cores import usable_cores
 from treecrf.extras import needs_extra
 from treecrf.parser.choices import InputKind
@@ -210,17 +217,22 @@ def parse(
             note = "this model has no segmenter, so words are what stands between spaces"
             say(f"note: {note}; `treecrf train --segmenter` trains one", err=True)
     with language_line(quiet=quiet):
-        _parse_file(parser, _text_file(text), output, options, format=written, workers=0)
+        file = _text_file(text)
+        note_nothing(
+            _parse_file(parser, file, output, options, format=written, workers=0), file.name
+        )
 
 
 def _check_local(files: list[str], text: str | None, *, input: str, output: str) -> None:
     """Refuse what is not one text that goes to one file."""
     kinds = f"{', '.join(_KINDS[:-1])} or {_KINDS[-1]}"
     patterns = "files are given without it, and a pattern of files goes with --engine ray"
+    names = " or ".join(files[:2])
     refuse(
         (input not in _KINDS, f"--input is {kinds}; {patterns}"),
         (bool(files) != (text is None), "give a FILE (- is standard input) or --text, one of them"),
         (_is_text(files), "there is no file of this name; a text to parse goes after --text"),
+        (_are_words(files), f"no file is called {names}; a text goes after --text, in quotes"),
         (text is not None and input == "parquet", "--text is no Parquet; give that as a FILE"),
         (text is not None and is_folder(output, []), f"--output {output} is a folder: name a file"),
     )
@@ -231,6 +243,13 @@ def _is_text(files: list[str]) -> bool:
     if len(files) != 1 or len(files[0].split()) < 2:
         return False
     return not os.path.exists(files[0]) and not glob.glob(files[0])
+
+
+def _are_words(files: list[str]) -> bool:
+    """Whether words of a text were given for files: none of them is there."""
+    return len(files) > 1 and not any(
+        file == "-" or glob.has_magic(file) or os.path.exists(file) for file in files
+    )
 
 
 def _text_file(text: str) -> StringIO:

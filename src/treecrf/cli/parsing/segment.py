@@ -55,8 +55,7 @@ def segment(
     from treecrf.parser.folder import has_model, language_of
     from treecrf.segment import Segmenter
 
-    named = default_format(output)
-    written = format or (named if named == "json" else "conllu")
+    written = format or ("json" if default_format(output) == "json" else "conllu")
     folder = model_folder(model)
     segmenter = Segmenter.load(folder, device=choose_device(device))
     if segmenter.end_scorer is not None and has_model(folder):

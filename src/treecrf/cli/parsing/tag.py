@@ -45,8 +45,7 @@ def tag(
     from treecrf.parser.errors import ParserError
     from treecrf.parser.files.sources import FileOptions, tag_file
 
-    named = default_format(output)
-    written = format or (named if named == "json" else "conllu")
+    written = format or ("json" if default_format(output) == "json" else "conllu")
     parser = load_parser(model, device=device, precision=precision)
     if not parser.config.predict:
         raise ParserError("this model predicts trees alone: `treecrf train` makes one with columns")

@@ -99,6 +99,8 @@ def _runs_code(name: str, value: object) -> bool:
         return isinstance(value, dict | list) or value not in _PLAIN
     if "kernel" in name:  # conv_kernel_size and its like are numbers
         return value is True or (isinstance(value, dict | str) and bool(value))
+    if name == "backbone":  # another model, which transformers looks for on the internet
+        return isinstance(value, str) and bool(value)
     # Quantised weights bring kernels, and other configuration files would not be checked.
     return name in ("auto_map", "configuration_files", "quantization_config") and bool(value)
 

@@ -1,9 +1,10 @@
-"""Text in another language than the model's: a warning, from the words that the text lacks."""
+"""Text in another language than the model's: a warning, from its script and the words it lacks."""
 
 import sys
+import unicodedata
 import warnings
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 from types import MappingProxyType
 
 from treecrf.parser.batching.distinct import Integers
@@ -38,10 +39,12 @@ _COMMON = MappingProxyType({"en": frozenset(_ENGLISH.split())})
 _NAMES = MappingProxyType({"en": "English"})
 
 _WINDOW = 200  # words that are judged together
-_FEWEST = 20  # of which so many have letters; less text is not judged
+_FEWEST = 20  # of which so many have letters; less text is judged by its script alone
 _FEWEST_SMALL = 12  # and so many do not start with a capital, as names and titles do
 _SHARE = 0.06  # of these are common, or more: English, where 24% and more of 200 words are
 _LETTERS = 0.65  # of the words have letters, or more: code has less
+_FEWEST_OTHER = 2  # letters of other scripts: a single one may be a symbol
+_GREEK = "\u0370"  # the first letter of another script; some after it are Latin too
 _IDEOGRAPHS = "\u2e80"  # the first one: in what follows, words may have no spaces between
 
 
@@ -127,13 +130,23 @@ class LanguageCheck:
             self._tell(self.language)
 
 
-class _Counts:
-    """Numbers of words: all, with letters, with small letters alone, and common ones of those."""
+@lru_cache(maxsize=1 << 12)
+def _is_latin(letter: str) -> bool:
+    """Whether a letter is Latin, such as those of ligatures, of full width and of mathematics."""
+    return "LATIN" in unicodedata.name(unicodedata.normalize("NFKD", letter)[0], "")
 
-    __slots__ = ("common", "letters", "small", "words")
+
+class _Counts:
+    """Numbers of words: all, with letters, with small letters alone, and common ones.
+
+    `letters` counts no common words. Of words in other scripts than the Latin one there is also the
+    number of letters.
+    """
+
+    __slots__ = ("common", "letters", "other", "other_letters", "small", "words")
 
     def __init__(self) -> None:
-        self.words = self.letters = self.small = self.common = 0
+        self.words = self.letters = self.small = self.common = self.other = self.other_letters = 0
 
     def count(self, words: int, forms: Callable[[], Iterable[str]], common: frozenset[str]) -> None:
         """Add the words of a sentence; once enough are common, the others are not looked at."""
@@ -143,18 +156,17 @@ class _Counts:
         for form in forms():
             if form in common:
                 self.common += 1
-            elif not form[:1].isalpha():
                 continue
-            elif form[0] >= _IDEOGRAPHS:  # about two of them make a word
-                more = len(form) // 2
-                self.words += more
-                self.letters += more
-                self.small += more
-            elif form[0].isupper() or not form.isalpha():
-                self.letters += 1
+            if not form[:1].isalpha():
                 continue
-            self.letters += 1
-            self.small += 1
+            more = len(form) // 2 if form[0] >= _IDEOGRAPHS else 0  # about two of them make a word
+            self.words += more
+            self.letters += 1 + more
+            if more or (form.isalpha() and not form[0].isupper()):
+                self.small += 1 + more
+            if form[0] >= _GREEK and not _is_latin(form[0]):
+                self.other += 1 + more
+                self.other_letters += len(form)
 
     def add(self, other: "_Counts") -> None:
         for name in self.__slots__:
@@ -162,7 +174,10 @@ class _Counts:
 
     @property
     def foreign(self) -> bool:
-        """Whether the text is long enough to judge, and lacks the common words of its language."""
+        """Whether most words are of another script, or a longer text lacks the common words."""
+        # All languages of which there are lists of words are written in Latin letters.
+        if self.other_letters >= _FEWEST_OTHER and 2 * self.other > self.letters + self.common:
+            return True
         return (
             self.common < _SHARE * self.small
             and self.small >= _FEWEST_SMALL

@@ -41,11 +41,14 @@ class Prepared:
         ]
 
 
-def prepare(sentences: Iterable[Sentence], config: Config, *, taught: bool = False) -> Prepared:
+def prepare(
+    sentences: Iterable[Sentence], config: Config, *, taught: bool = False, name: str = ""
+) -> Prepared:
     """Validate sentences, lift crossing arcs (`pseudo`), and leave out what cannot be learnt.
 
     A loss that sums over projective trees cannot learn from heads that no projective tree has.
-    Sentences without any head teach nothing, unless the training has a teacher (`taught`).
+    Sentences without any head teach nothing, unless the training has a teacher (`taught`). `name`
+    is that of their files, for an error.
     """
     prepared = Prepared()
     unannotated = []
@@ -75,7 +78,9 @@ def prepare(sentences: Iterable[Sentence], config: Config, *, taught: bool = Fal
         prepared.sentences = _without_rare_marks(prepared.sentences, config.min_marked)
     prepared.partial = sum(-1 in sentence.heads for sentence in prepared.sentences)
     if not prepared.sentences:
-        raise ParserError("there is no sentence to train on: none has a head that can be learnt")
+        where = f"{name}: " if name else ""
+        problem = "there is no sentence to train on: none has a head that can be learnt"
+        raise ParserError(f"{where}{problem}")
     prepared.sentences += unannotated
     prepared.unannotated = len(unannotated)
     return prepared

@@ -100,7 +100,8 @@ def set_up(
     begun = _check_folder(folder, config, resume=resume, overwrite=overwrite)
     chosen = choose_device(device)
     sentences = chain.from_iterable(map(read_conllu, train))
-    prepared = prepare(sentences, config, taught=bool(teachers))
+    names = ", ".join(str(getattr(file, "name", file)) for file in train)
+    prepared = prepare(sentences, config, taught=bool(teachers), name=names)
     dev_sentences = list(read_conllu(dev))
     if not any(head >= 0 for sentence in dev_sentences for head in sentence.heads):
         raise ParserError(f"{dev}: no word has a head, so there is no best epoch to choose by it")

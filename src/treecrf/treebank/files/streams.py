@@ -33,6 +33,17 @@ File: TypeAlias = str | os.PathLike[str] | IO[bytes] | IO[str]
 _CHUNK = 1 << 18
 _LONGEST_LINE = 1 << 24
 _GZIP_MAGIC = b"\x1f\x8b"
+# How PDF, pictures and archives begin; most others have a zero soon.
+_NO_TEXT = (
+    b"%PDF-",
+    b"\x89PNG",
+    b"\xff\xd8\xff",
+    b"GIF8",
+    b"PK\3\4",
+    b"BZh",
+    b"\xfd7zXZ",
+    b"7z\xbc",
+)
 _STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 
 
@@ -203,6 +214,8 @@ def not_utf8(reason: str, name: str, *, start: bytes = b"") -> str:
     """The error for another encoding of a file that starts so, with the command to convert it."""
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "this is UTF-16, not UTF-8: iconv -f utf-16 -t utf-8 FILE > NEW"
+    if b"\0" in start or start.startswith(_NO_TEXT):
+        return "this is no text file; a picture, a document or an archive has to be made text first"
     advice = "" if name == "--text" else "; for Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"
     return f"not UTF-8: {reason}{advice}"
 
