@@ -134,6 +134,9 @@ bench-serve: $(INSTALLED) ## load the service beside the parser alone, then ten 
 bench-busy: $(INSTALLED) ## CPU time of small work with and without busy neighbours
 	@$(BIN)/python -m benchmarks.busy $(ARGS)
 
+bench-latency: $(INSTALLED) ## time one sentence of 18 words from raw text to its tree
+	@$(BIN)/python -m benchmarks.latency $(ARGS)
+
 bench-onnx: $(INSTALLED) ## time parsing with onnxruntime beside torch, where the trees are the same
 	@$(BIN)/python -m benchmarks.onnx $(ARGS)
 

@@ -1,8 +1,10 @@
 """The mix of layers and the mean over pieces."""
 
+import numpy as np
 import torch
 
 from treecrf.nn.layer_mix import LayerMix, mean_by_token
+from treecrf.nn.pooling_kernel import pool_tokens
 
 
 def test_a_mix_starts_as_the_mean_of_the_last_layers() -> None:
@@ -30,3 +32,14 @@ def test_tokens_have_the_mean_of_their_pieces() -> None:
     torch.testing.assert_close(mean[0], pieces[1])
     torch.testing.assert_close(mean[1], pieces[[0, 2, 4]].mean(0))
     torch.testing.assert_close(mean[2], pieces[3])
+
+
+def test_compiled_pooling_is_that_of_torch() -> None:
+    states, table = torch.randn(6, 3), torch.randn(10, 2)
+    rows, token = torch.tensor([5, 0, 2, 2, 1]), torch.tensor([1, 0, 1, 2, 1])
+    features = torch.randint(10, (3, 4))
+    found = np.full((3, 5), np.nan, np.float32)
+    arrays = (part.numpy() for part in (states, rows, token, table, features))
+    pool_tokens(*arrays, found)
+    expected = torch.cat((mean_by_token(states[rows], token, 3), table[features].sum(1)), 1)
+    torch.testing.assert_close(torch.from_numpy(found), expected)

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.segment.texts import untrained
 from treecrf.segment import Segmenter, SegmentError, rebuild_text
-from treecrf.segment.shapes import SHAPES, find_spans
+from treecrf.segment.shapes import _ANY_SHAPE, SHAPES, find_spans
 
 EVERYWHERE = untrained(bias=(1000.0, 1000.0, 1000.0))
 EVERYWHERE.shapes = tuple(SHAPES)
@@ -100,3 +100,12 @@ def test_scores_elsewhere_stay() -> None:
     changed = np.flatnonzero((before != after).any(1))
     allowed = {p for a, b in find_spans(block.text, SHAPES) for p in range(a - 1, b)}
     assert set(changed.tolist()) <= allowed
+
+
+@given(st.text(st.sampled_from("aZx .:/@#<>+\\'\u2019()~-www0C\n"), max_size=30))
+@example("mailto:a")
+@example("go to www.x now")
+@example("say y\u2019all, Mr. X")
+def test_texts_that_are_not_looked_at_have_no_shape(text: str) -> None:
+    if find_spans(text, SHAPES):
+        assert _ANY_SHAPE.search(text)

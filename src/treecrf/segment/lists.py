@@ -25,7 +25,7 @@ def end_before_items(scores: npt.NDArray[np.float32], codes: Codes, *, context: 
     Lines are items if another line of the paragraph starts with the same mark, or with the next
     number. `codes` has `context` more characters on each side than `scores`.
     """
-    if not np.isin(codes, (ord("\n"), ord("\r"))).any():
+    if not ((codes == ord("\n")) | (codes == ord("\r"))).any():
         return
     text = np.where(codes < OUTSIDE, codes, ord("\n")).astype("<u4").tobytes()
     characters = text.decode("utf-32-le", "surrogatepass")

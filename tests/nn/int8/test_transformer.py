@@ -1,6 +1,7 @@
 """Layers of a transformer with int8 products, step by step and window by window."""
 
 import copy
+import pickle
 
 import numpy as np
 import pytest
@@ -9,7 +10,7 @@ import torch
 from treecrf.nn.int8.attention_kernel import ROWS, attend
 from treecrf.nn.int8.linear import ByteLinear
 from treecrf.nn.int8.transformer_kernel import gelu
-from treecrf.nn.transformer.bert import BertLayer, BertShape
+from treecrf.nn.transformer.bert import BertEncoder, BertLayer, BertShape
 
 
 @pytest.fixture
@@ -37,6 +38,26 @@ def test_a_layer_is_the_same_as_step_by_step(layer: BertLayer, lengths: list[int
     # The last bit of a number may decide how it is rounded to a byte.
     assert (found - expected).abs().mean() < 1e-4
     assert (found - expected).abs().max() < 0.05
+
+
+@torch.inference_mode()
+@pytest.mark.parametrize("shares", [[0.5], [0.1, 0.7, -0.2], [0.1, 0.2, 0.3, 0.4]], ids=len)
+@pytest.mark.parametrize("lengths", [[1], [60, 5], [130, 33, 70, 2]], ids=str)
+def test_a_stack_is_the_same_as_its_layers(lengths: list[int], shares: list[float]) -> None:
+    torch.manual_seed(1)
+    shape = BertShape(vocabulary=9, size=64, layers=3, heads=2, feed_forward=96, positions=150)
+    encoder = BertEncoder(shape, dropout=0.0).eval()
+    encoder.use_bytes()
+    sizes, wanted = torch.tensor(lengths), np.array(shares, np.float32)
+    pieces = torch.randint(9, (len(lengths), max(lengths)))
+    found = torch.from_numpy(encoder.read_mixed(pieces, sizes, shares=wanted)).split(lengths)
+    again = pickle.loads(pickle.dumps(encoder)).read_mixed(pieces, sizes, shares=wanted)
+    states, packed = encoder.read_packed(pieces, sizes)
+    mixed = sum(share * state for share, state in zip(shares, states[-len(shares) :], strict=True))
+    for window, rows in enumerate(found):
+        # The last bit of a number may decide how it is rounded to a byte.
+        torch.testing.assert_close(rows, mixed[packed[window, : len(rows)]], atol=0.05, rtol=0.01)
+    torch.testing.assert_close(torch.cat(found), torch.from_numpy(again), atol=0.05, rtol=0.01)
 
 
 @torch.inference_mode()

@@ -7,7 +7,7 @@ from treecrf.nn.int8.products_kernel import Weights, multiply
 from treecrf.ops.numba.compiling import compiled, kernel, relaxed
 from treecrf.ops.numba.lanes import Floats, Integers
 
-__all__ = ["CHUNK", "run_layer"]
+__all__ = ["CHUNK", "run_layer", "run_layers"]
 
 CHUNK = 96  # rows that stay in the cache from the first product to the last
 Linear = tuple[Weights, Floats]
@@ -119,3 +119,75 @@ def run_layer(
         attend(flat, first, length, heads, size, attended)
         first += length
     finish_layer(states, attended, linears, norms, width, epsilon, outputs)
+
+
+@kernel
+def run_layers(
+    states: Floats,
+    lengths: Integers,
+    heads: int,
+    weights: tuple[Linear, tuple[Linear, Linear, Linear], tuple[Norm, Norm]],
+    width: int,
+    epsilon: float,
+    shares: Floats,
+    mixed: Floats,
+) -> None:
+    """Fill `mixed [row, feature]` with the last states, each times its share.
+
+    The states are those before the first layer and after each one. The weights are the projection,
+    linears and norms of `run_layer`, each array with a first axis for layers.
+    """
+    projection, linears, norms = weights
+    layers = len(projection[1])
+    first_mixed = layers + 1 - len(shares)
+    mixed[:] = 0
+    before, after = states, np.empty_like(states)
+    spare = np.empty_like(states)
+    for number in range(layers + 1):
+        if number >= first_mixed:
+            add_share(mixed, before, shares[number - first_mixed])
+        if number == layers:
+            break
+        output, expand, contract = linears
+        own = layer_of(output, number), layer_of(expand, number), layer_of(contract, number)
+        own_norms = norm_of(norms[0], number), norm_of(norms[1], number)
+        window = row = 0
+        while window < len(lengths):  # windows that have CHUNK rows together, or one alone
+            last, stop = window + 1, row + lengths[window]
+            while last < len(lengths) and stop + lengths[last] - row <= CHUNK:
+                stop += lengths[last]
+                last += 1
+            run_layer(
+                before[row:stop],
+                lengths[window:last],
+                heads,
+                layer_of(projection, number),
+                own,
+                own_norms,
+                width,
+                epsilon,
+                after[row:stop],
+            )
+            window, row = last, stop
+        before, after, spare = after, spare, after
+
+
+@compiled
+def layer_of(linear: Linear, number: int) -> Linear:
+    """Weights and bias of one layer."""
+    (values, starts, scales), bias = linear
+    return (values[number], starts[number], scales[number]), bias[number]
+
+
+@compiled
+def norm_of(norm: Norm, number: int) -> Norm:
+    """Weight and bias of the norm of one layer."""
+    return norm[0][number], norm[1][number]
+
+
+@compiled
+def add_share(total: Floats, states: Floats, share: np.float32) -> None:
+    """Add to each row of a total the states times a share."""
+    for row in range(len(states)):
+        for place in range(states.shape[1]):
+            total[row, place] += share * states[row, place]

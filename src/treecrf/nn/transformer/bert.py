@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.nn.attention import SDPBackend, sdpa_kernel
 
+from treecrf.nn.int8.stack import ByteStack
 from treecrf.nn.int8.transformer import ByteLayer
 
 __all__ = ["MOST_LAYERS", "BertEncoder", "BertShape", "bert_weights"]
@@ -82,6 +83,16 @@ class BertEncoder(nn.Module):
             for _ in range(shape.layers)
         )
         self.dropout = nn.Dropout(dropout)
+        self.stack: ByteStack | None = None
+
+    def use_bytes(self) -> None:
+        """Multiply int8 from now on in `read_packed` and `read_mixed`, on the CPU."""
+        rounded = []
+        for layer in self.layers:
+            assert isinstance(layer, BertLayer)
+            rounded.append(layer.use_bytes())
+        if rounded:
+            self.stack = ByteStack(rounded)
 
     def forward(self, pieces: Tensor, lengths: Tensor) -> list[Tensor]:
         """States `[window, piece, feature]` before the first layer and after each one.
@@ -119,6 +130,26 @@ class BertEncoder(nn.Module):
             states.append(layer.read_packed(states[-1], sizes))
         return states, packed
 
+    def read_mixed(
+        self, pieces: Tensor, lengths: Tensor, *, shares: npt.NDArray[np.float32]
+    ) -> npt.NDArray[np.float32]:
+        """Sum `[piece, feature]` of the last states, each times its share, in one compiled call.
+
+        There is no padding: the pieces of a window come after those of the one before.
+        """
+        assert self.stack is not None
+        sizes = lengths.numpy()
+        place = np.arange(pieces.shape[1])
+        if len(sizes) == 1:
+            rows = pieces[0]
+        else:
+            inside = place < sizes[:, None]
+            rows = torch.from_numpy(pieces.numpy()[inside])
+            place = np.broadcast_to(place, inside.shape)[inside]
+        states = functional.embedding(rows, self.pieces.weight)
+        states += functional.embedding(torch.from_numpy(place), self.positions.weight)
+        return self.stack(self.norm(states), sizes, shares=shares)
+
 
 class BertLayer(nn.Module):
     """Attention, then a feed-forward network, each with a residual connection and a norm."""
@@ -136,10 +167,11 @@ class BertLayer(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.rounded: ByteLayer | None = None
 
-    def use_bytes(self) -> None:
+    def use_bytes(self) -> ByteLayer:
         """Multiply int8 from now on in `read_packed`, on the CPU."""
         linears = self.queries_keys_values, self.attended, self.expand, self.contract
         self.rounded = ByteLayer(self.heads, linears, (self.attention_norm, self.norm))
+        return self.rounded
 
     def forward(self, states: Tensor, seen: Tensor) -> Tensor:
         """New states `[window, piece, feature]`; `seen` masks padding."""

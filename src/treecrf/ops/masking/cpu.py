@@ -21,14 +21,14 @@ def mask_and_shift(
     constraints = np.ones((0, 0, 0), np.bool_) if allowed is None else allowed.contiguous().numpy()
     words = lengths.contiguous().numpy()
     run_in_threads(
-        lambda sentences: _mask_and_shift(scores, words, constraints, sentences, arcs, best),
+        lambda sentences: mask_sentences(scores, words, constraints, sentences, arcs, best),
         [float(tokens * tokens)] * batch,
     )
     return torch.from_numpy(arcs), torch.from_numpy(best)
 
 
 @kernel
-def _mask_and_shift(
+def mask_sentences(
     arc_scores: npt.NDArray[np.floating],
     lengths: npt.NDArray[np.int64],
     allowed: npt.NDArray[np.bool_],

@@ -16,9 +16,10 @@ from treecrf.ops.projective.trilinear import Factors
 from treecrf.parser.batching.batch import Batch
 from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.config import Config
+from treecrf.parser.decoding.compiled import compiled_trees, is_compiled
 from treecrf.parser.decoding.long import LongTreeCRF
 from treecrf.parser.decoding.mbr import has_tree, is_projective_tree, mbr_heads
-from treecrf.parser.decoding.trees import LEMMA_WEIGHT, Trees
+from treecrf.parser.decoding.trees import LEMMA_RULES, LEMMA_WEIGHT, Trees
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import FACTORED_CELLS
 from treecrf.parser.network.loss import TreeCRF, TreeScores, masked_heads
@@ -30,8 +31,6 @@ __all__ = ["LONGEST_ENTROPY", "Decoding", "NoAllowedTreeError", "decode"]
 LONGEST_ENTROPY = 150
 """Words of a sentence that has an entropy of the second order, which takes the marginals of all
 siblings in double precision: of a longer one that takes longer than the rest of parsing it."""
-
-_LEMMA_RULES = 4  # that are tried on a form: those that do not fit it are passed over
 
 _IMPOSSIBLE = (
     "no tree has the heads that are to be kept (a cycle, or a second root under the single-root "
@@ -110,6 +109,10 @@ class Decoding:
 
         With `details`, which has `probs` in it, marginals and entropies come with them.
         """
+        if probs and not details and is_compiled(self):
+            trees = compiled_trees(self)
+            if trees is not None:
+                return trees
         # First of all: the pass that gives entropies gives marginals too.
         entropies = self._entropies() if details else None
         if probs and not details:
@@ -321,7 +324,7 @@ class Decoding:
         """
         if name != "lemma":
             return [scores.argmax(1)]
-        best = scores.float().softmax(1).topk(min(_LEMMA_RULES, scores.shape[1]), dim=1)
+        best = scores.float().softmax(1).topk(min(LEMMA_RULES, scores.shape[1]), dim=1)
         weights = (best.values * (LEMMA_WEIGHT - 1)).long()
         return [*(best.indices * LEMMA_WEIGHT + weights).unbind(1)]
 

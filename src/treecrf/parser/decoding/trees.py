@@ -9,7 +9,10 @@ import numpy.typing as npt
 
 from treecrf.parser.batching.distinct import Integers
 
-__all__ = ["LEMMA_WEIGHT", "Trees"]
+__all__ = ["LEMMA_RULES", "LEMMA_WEIGHT", "Trees"]
+
+LEMMA_RULES = 4
+"""Rules that are tried on a form: those that do not fit it are passed over."""
 
 LEMMA_WEIGHT = 1 << 20
 """A lemma rule and its weight are one number: the rule times this, plus the weight."""

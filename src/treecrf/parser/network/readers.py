@@ -1,5 +1,7 @@
 """Encoders of sentences: a BiLSTM over words and characters, or a pretrained transformer."""
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
@@ -14,6 +16,9 @@ from treecrf.parser.config import Config
 from treecrf.parser.network.pretrained import Pretrained
 
 __all__ = ["PieceReader", "WordReader"]
+
+_NO_TABLE = np.zeros((0, 0), np.float32)
+_NO_FEATURES = np.zeros((0, 0), np.int64)
 
 
 class WordReader(nn.Module):
@@ -63,6 +68,7 @@ class PieceReader(nn.Module):
             nn.init.zeros_(self.spellings.weight)
             self.size += config.spelling_size
         self.dropout = SharedDropout(config.encoder_dropout)
+        self._mix: tuple[npt.NDArray[np.float32], float] | None = None  # shares and scale
         self.bilstm = None
         if config.lstm_layers:
             self.bilstm = _bilstm(self.size, config, input_dropout=0.0)  # `dropout` was there
@@ -72,6 +78,8 @@ class PieceReader(nn.Module):
         """Encode the tokens of a batch, `[token, feature]`."""
         read = batch.pieces
         assert read is not None
+        if self._is_compiled():
+            return self._read_compiled(batch, read)
         tokens = mean_by_token(self._states(read), read.token, len(batch.sentence))
         if self.tags is not None:
             tokens = torch.cat((tokens, self.tags(batch.tags)), 1)
@@ -81,6 +89,39 @@ class PieceReader(nn.Module):
         if self.bilstm is None:
             return tokens
         return self.bilstm(tokens, batch.batch_sizes, batch.sentence)
+
+    def _is_compiled(self) -> bool:
+        """Whether compiled code reads on one thread, from pieces to tokens."""
+        return (
+            isinstance(self.transformer, BertEncoder)
+            and self.transformer.stack is not None
+            and self.tags is None
+            and self.bilstm is None
+            and torch.get_num_threads() == 1
+        )
+
+    def _read_compiled(self, batch: Batch, read: PieceInputs) -> Tensor:
+        """Encode the tokens of a batch, `[token, feature]`; no gradient."""
+        from treecrf.nn.pooling_kernel import pool_tokens
+
+        assert isinstance(self.transformer, BertEncoder)
+        if self._mix is None:  # these weights do not change any more
+            of_states = self.mix.shares(1 + len(self.transformer.layers))
+            self._mix = of_states.numpy(), self.mix.scale.item()
+        shares, scale = self._mix
+        states = self.transformer.read_mixed(read.windows, read.lengths, shares=shares)
+        states *= scale
+        rows, width = read.cells.numpy(), read.windows.shape[1]
+        if len(read.lengths) > 1:  # states have no padding
+            sizes = read.lengths.numpy()
+            window, place = np.divmod(rows, width)
+            rows = (np.cumsum(sizes) - sizes).take(window) + place
+        table, spellings = _NO_TABLE, _NO_FEATURES
+        if self.spellings is not None and batch.spellings is not None:
+            table, spellings = self.spellings.weight.detach().numpy(), batch.spellings.numpy()
+        tokens = np.empty((len(batch.sentence), self.size), np.float32)
+        pool_tokens(states, rows, read.token.numpy(), table, spellings, tokens)
+        return torch.from_numpy(tokens)
 
     def _states(self, read: PieceInputs) -> Tensor:
         """The mixed states of the pieces of words, `[state, feature]`."""
