@@ -20,20 +20,9 @@ from treecrf.struct import (
     SiblingTreeCRF,
 )
 
-__all__ = [
-    "TreeCRF",
-    "TreeScores",
-    "masked_heads",
-    "training_loss",
-]
+__all__ = ["TreeCRF", "TreeScores", "masked_heads", "training_loss"]
 
-TreeCRF = (
-    ProjectiveTreeCRF
-    | SiblingTreeCRF
-    | GrandparentTreeCRF
-    | GrandSiblingTreeCRF
-    | NonProjectiveTreeCRF
-)
+TreeCRF = ProjectiveTreeCRF | SiblingTreeCRF | GrandparentTreeCRF | NonProjectiveTreeCRF
 
 
 class TreeScores(NamedTuple):
