@@ -16,8 +16,8 @@ from treecrf.ops import autograd
 from treecrf.ops.backend import Family, Scores, backend_for, implementation
 from treecrf.ops.constants import MOST_TREES, NEGATIVE_INFINITY
 from treecrf.ops.reference.backpropagation import plain
+from treecrf.ops.reference.parts import Kind, part_scores, usable_parts
 from treecrf.struct import arguments
-from treecrf.struct.parts import Kind, part_scores, usable_parts
 
 
 class NoTreeError(ValueError):

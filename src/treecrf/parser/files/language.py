@@ -4,7 +4,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from pathlib import Path
 from types import MappingProxyType
 
 from treecrf.parser.batching.distinct import Integers
@@ -16,7 +15,25 @@ __all__ = ["LanguageCheck", "is_foreign", "warn_of_language"]
 
 # Frequent in all kinds of English, in code and in its comments too; words that are also frequent in
 # another language (a, in, is, on, was, we, ...) are left out.
-_ENGLISH = Path(__file__).with_name("english.txt").read_text(encoding="utf-8")
+_ENGLISH = """
+about above after again against already also although always and another any anyone anything are
+around away back because been before behind being below better between both bring but buy call
+called came can cannot change child children city class code company could country day days did
+doing done down during each either else email end enough ever every everyone everything false few
+file find first found friend friends from gave getting give given goes going gone good got
+government great had has have having help her hers herself high him himself his home hope house how
+however if import into it its itself just keep know known later least less life like little look
+looking lot made make making many maybe message might money much must my myself need needs never
+news next night nor not nothing now number of off often old once only order other others our
+ourselves out own people perhaps phone please police print put read really report return right room
+run said same saw say says school see seem seems seen self send shall she should show since some
+someone something soon still stop street such sure take taken talk tell than thank thanks that the
+their them themselves then there these they thing things think this those though thought through
+time today together told too took town true try turn two until up update use used using value very
+wanted wants way week weeks well went were what when where whether which while who whole whom whose
+why will with within without woman women word words work working world would write wrong year years
+yes yesterday yet you young your yours yourself
+"""
 _COMMON = MappingProxyType({"en": frozenset(_ENGLISH.split())})
 _NAMES = MappingProxyType({"en": "English"})
 
@@ -69,9 +86,12 @@ class LanguageCheck:
         yield from self.watch(sentences)
         self.finish()
 
-    def watch(self, sentences: Iterable[Sentence]) -> Iterable[Sentence]:
+    def watch(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """The same sentences; those of several calls follow each other until `finish`."""
-        return sentences if self._common is None else self._watched(sentences)
+        for sentence in sentences:
+            if not self.foreign and self._common is not None:
+                self._see(len(sentence), partial(getattr, sentence, "forms"))
+            yield sentence
 
     def see(self, words: WordTable) -> None:
         """Watch sentences that follow those before."""
@@ -90,12 +110,6 @@ class LanguageCheck:
         if not self.foreign and self._common is not None:
             self._now.add(self._before)
             self._judge()
-
-    def _watched(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        for sentence in sentences:
-            if not self.foreign:
-                self._see(len(sentence), partial(getattr, sentence, "forms"))
-            yield sentence
 
     def _see(self, words: int, forms: Callable[[], Iterable[str]]) -> None:
         assert self._common is not None
