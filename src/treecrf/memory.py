@@ -3,8 +3,12 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["available_memory", "gibibytes", "machine_memory"]
+if TYPE_CHECKING:
+    import torch
+
+__all__ = ["available_memory", "available_on", "gibibytes", "machine_memory"]
 
 # Memory to assume where the system does not report it.
 _USUAL_BYTES = 16 << 30
@@ -36,6 +40,16 @@ def available_memory(
         except (OSError, ValueError):  # no such group, or its limit is "max"
             continue
     return max(0, min(found))
+
+
+def available_on(device: "torch.device") -> int:
+    """The same on the device: on a GPU, what torch holds and does not use can be taken too."""
+    if device.type != "cuda":
+        return available_memory()
+    from torch import cuda
+
+    free = cuda.mem_get_info(device)[0]
+    return free + cuda.memory_reserved(device) - cuda.memory_allocated(device)
 
 
 def gibibytes(count: int) -> str:

@@ -5,7 +5,6 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from io import StringIO
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args
 
 import typer
@@ -192,7 +191,9 @@ def load_parser(
         from treecrf.parser.bundled import model_folder
 
         parser = load(model, device=device, precision=precision)
-        if model is not None and _is_old(model_folder(model)):
+        # A model of before there were settings for the columns that it predicts.
+        settings = "" if model is None else (model_folder(model) / "config.toml").read_text()
+        if model is not None and not re.search("^predict = ", settings, re.MULTILINE):
             note = f"it predicts no {unpredicted(parser)}; training it again adds them"
             say(f"note: this model was trained by an older treecrf: {note}", err=True)
         return parser
@@ -206,11 +207,6 @@ def unpredicted(parser: "Parser") -> str:
     """The columns that a model does not predict, for messages; empty where there are none."""
     names = [name.upper() for name in get_args(Column) if name not in parser.config.predict]
     return " or ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
-def _is_old(folder: Path) -> bool:
-    """Whether a model was trained before there were settings for the columns that it predicts."""
-    return not re.search("^predict = ", (folder / "config.toml").read_text(), re.MULTILINE)
 
 
 _NAMED: dict[str, OutputFormat] = {

@@ -143,7 +143,10 @@ def train(
     segmenter = segmenter or treebank is not None
     refuse(
         (treebank and (train or dev), "--treebank has its own parts: no --train and no --dev"),
-        (treebank and _same(treebank, out), "--out is the treebank's folder: name another"),
+        (
+            treebank and treebank.resolve() == out.resolve(),
+            "--out is the treebank's folder: name another",
+        ),
         (not treebank and not (train and dev), "give --treebank DIR, or --train and --dev FILES"),
         (resume and overwrite, "--resume goes on with what --overwrite would remove"),
         (no_time, f"{' and '.join(no_time)} must be more than 0 minutes"),
@@ -214,7 +217,3 @@ def train(
             goes_on = "once an epoch has ended --resume goes on; until then nothing is replaced"
         say(f"interrupted; {goes_on}", err=True)
         raise typer.Exit(130) from None
-
-
-def _same(one: Path, other: Path) -> bool:
-    return one.resolve() == other.resolve()

@@ -100,8 +100,7 @@ def _read_unfused(
     layer: nn.Module, tokens: Tensor, masks: Tensor | None, *, batch_sizes: Tensor
 ) -> Tensor:
     if masks is None:
-        outputs: Tensor = layer(PackedSequence(tokens, batch_sizes))[0].data
-        return outputs
+        return layer(PackedSequence(tokens, batch_sizes))[0].data
     if masks.dim() == 3:
         return stepwise_lstm(tokens, batch_sizes, lstm_weights(layer), state_masks=masks)
     start = tokens.new_zeros(2, int(batch_sizes[0]), masks.shape[1])

@@ -15,8 +15,7 @@ def _rows(table: nn.Embedding, numbers: Tensor) -> Tensor:
     """Rows of the table; `index_select` where it is faster: its gradient sorts nothing on a GPU."""
     if table.weight.is_cuda:
         return table.weight.index_select(0, numbers)
-    vectors: Tensor = table(numbers)
-    return vectors
+    return table(numbers)
 
 
 class WordEmbedding(nn.Module):

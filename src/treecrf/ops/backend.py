@@ -90,13 +90,14 @@ def _unfit(backend: Backend, device: torch.device) -> str | None:
     """Reason why a backend does not fit this machine or device."""
     if backend == "torch":
         return None
+    interpreted = os.environ.get("TRITON_INTERPRET", "0") == "1"  # which takes CPU tensors
     if importlib.util.find_spec(backend) is None:
         return f"{backend} is not installed (pip install {backend})"
     if backend == "numba" and device.type != "cpu":
         return (
             f"numba computes on the CPU and the scores are on {device}; move them or use 'triton'"
         )
-    if backend == "triton" and device.type != "cuda" and not _interpreting():
+    if backend == "triton" and device.type != "cuda" and not interpreted:
         return (
             f"triton needs scores on a CUDA device and they are on {device}; use 'numba' or 'torch'"
         )
@@ -134,8 +135,3 @@ def _failure(backend: Backend, device: torch.device) -> str | None:
 def _tell(backend: Backend, failure: str) -> None:
     """Warn once that a backend does not work, and that torch takes over."""
     _log.warning("%s does not work here, so torch computes, slowly: %s", backend, failure)
-
-
-def _interpreting() -> bool:
-    """Whether Triton kernels run in its interpreter, which takes CPU tensors."""
-    return os.environ.get("TRITON_INTERPRET", "0") == "1"

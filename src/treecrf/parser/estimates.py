@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
-from treecrf.memory import available_memory, gibibytes
+from treecrf.memory import available_memory, available_on, gibibytes
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.treebank import Sentence
@@ -105,7 +105,7 @@ def check_training(
     copies = _TRAINING_COPIES + (config.average > 0)
     weights = copies * sum(parameter.nbytes for parameter in network.parameters())
     if available is None:
-        available = available_memory() if device.type == "cpu" else _available_on_gpu(device)
+        available = available_on(device)
     if weights > available:
         raise ParserError(
             f"training needs at least {gibibytes(weights)} of memory ({copies} times the weights), "
@@ -118,14 +118,6 @@ def check_training(
     needed, left = needed_bytes(len(longest), config, training=True), available - weights
     if needed > left:
         raise TooLongError(0, len(longest), needed, left).named(longest.where)
-
-
-def _available_on_gpu(device: "torch.device") -> int:
-    """Bytes that are free on a GPU, or that torch holds there without using them."""
-    from torch import cuda
-
-    free, _ = cuda.mem_get_info(device)
-    return free + cuda.memory_reserved(device) - cuda.memory_allocated(device)
 
 
 def check_lists(

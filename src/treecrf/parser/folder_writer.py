@@ -94,7 +94,10 @@ def replacing(folder: Path) -> Iterator[Path]:
         old.mkdir(0o700)
         _move(
             [(path, old / path.name) for path in _model_files(folder)]
-            + [(path, folder / path.name) for path in sorted(ready.iterdir(), key=_is_config)]
+            + [
+                (path, folder / path.name)
+                for path in sorted(ready.iterdir(), key=lambda file: file.name == CONFIG)
+            ]
         )
     finally:
         clean_up(folder)
@@ -138,10 +141,6 @@ def _model_files(folder: Path) -> list[Path]:
         files += [folder / CARD, folder / TEXT]
     found = [path for path in files if path.exists() or path.is_symlink()]
     return [*found, *folder.glob(SHARDS)]
-
-
-def _is_config(path: Path) -> bool:
-    return path.name == CONFIG
 
 
 def _move(moves: list[tuple[Path, Path]]) -> None:

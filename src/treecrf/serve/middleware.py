@@ -5,6 +5,7 @@ import ipaddress
 import re
 import time
 from collections.abc import Collection
+from dataclasses import dataclass
 
 from starlette.responses import JSONResponse, PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -25,12 +26,12 @@ _HEADERS = {
 }
 
 
+@dataclass
 class LimitedBody:
     """Refuse bodies that are too long, as early as possible, and clients that stop sending."""
 
-    def __init__(self, app: ASGIApp, *, limits: Limits) -> None:
-        self.app = app
-        self.limits = limits
+    app: ASGIApp
+    limits: Limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = dict(scope.get("headers", ()))
@@ -67,11 +68,11 @@ class LimitedBody:
         await self.app(scope, limited if scope["type"] == "http" else receive, send)
 
 
+@dataclass
 class SafeHeaders:
     """Add security headers for browsers."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self.app = app
+    app: ASGIApp
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def with_headers(message: Message) -> None:
@@ -84,13 +85,13 @@ class SafeHeaders:
         await self.app(scope, receive, with_headers)
 
 
+@dataclass
 class Counting:
     """Count requests by path and status, and time them."""
 
-    def __init__(self, app: ASGIApp, *, metrics: Metrics, paths: frozenset[str]) -> None:
-        self.app = app
-        self.metrics = metrics
-        self.paths = paths  # others count as one, so that no client can make any number of them
+    app: ASGIApp
+    metrics: Metrics
+    paths: frozenset[str]  # others count as one, so that no client can make any number of them
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         started = time.perf_counter()

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from treecrf.ops.masking.reference import usable_arcs
-from treecrf.struct.parts import Kind, usable_parts
+from treecrf.ops.reference.parts import Kind, usable_parts
 
 
 def check_tensor(name: str, value: object) -> None:

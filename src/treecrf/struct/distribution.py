@@ -16,8 +16,8 @@ from treecrf.ops import autograd
 from treecrf.ops.backend import Family, Scores, backend_for, implementation
 from treecrf.ops.constants import MOST_TREES, NEGATIVE_INFINITY
 from treecrf.ops.reference.backpropagation import plain
+from treecrf.ops.reference.parts import Kind, part_scores, usable_parts
 from treecrf.struct import arguments
-from treecrf.struct.parts import Kind, part_scores, usable_parts
 
 
 class NoTreeError(ValueError):
@@ -40,9 +40,10 @@ class TreeDistribution:
         *,
         validate: bool = True,
     ) -> None:
-        arguments.check_tensor("arc_scores", arc_scores)
-        if allowed is not None:
-            arguments.check_tensor("allowed", allowed)
+        given = {f"{kind}_scores": scores for kind, scores in self._higher.items()}
+        given["arc_scores"] = arc_scores
+        for name, tensor in (given if allowed is None else given | {"allowed": allowed}).items():
+            arguments.check_tensor(name, tensor)
         arguments.check_multiroot(multiroot)
         lengths = arguments.whole_numbers("lengths", lengths)
         arguments.check_shapes(arc_scores, lengths, higher=self._higher, allowed=allowed)

@@ -2,8 +2,8 @@
 
 from torch import Tensor
 
-from treecrf.struct import arguments
 from treecrf.struct.distribution import TreeDistribution
+from treecrf.struct.sibling import SiblingTreeCRF
 
 
 class GrandparentTreeCRF(TreeDistribution):
@@ -53,7 +53,6 @@ class GrandparentTreeCRF(TreeDistribution):
         *,
         validate: bool = True,
     ) -> None:
-        arguments.check_tensor("grandparent_scores", grandparent_scores)
         self._higher = {"grandparent": grandparent_scores}
         super().__init__(arc_scores, lengths, multiroot, allowed, validate=validate)
 
@@ -63,7 +62,7 @@ class GrandparentTreeCRF(TreeDistribution):
         return self._marginals_of("grandparent")
 
 
-class GrandSiblingTreeCRF(TreeDistribution):
+class GrandSiblingTreeCRF(GrandparentTreeCRF, SiblingTreeCRF):  # type: ignore[misc]
     """TreeCRF with adjacent siblings and grandparents, over projective trees.
 
     p(tree) ∝ exp(arc scores + adjacent-sibling scores + grandparent scores). The sibling scores are
@@ -105,8 +104,6 @@ class GrandSiblingTreeCRF(TreeDistribution):
         (tensor(0.2663), tensor(0.7240))
     """
 
-    _family = "grandparent"
-
     def __init__(
         self,
         arc_scores: Tensor,
@@ -118,17 +115,5 @@ class GrandSiblingTreeCRF(TreeDistribution):
         *,
         validate: bool = True,
     ) -> None:
-        arguments.check_tensor("sibling_scores", sibling_scores)
-        arguments.check_tensor("grandparent_scores", grandparent_scores)
         self._higher = {"grandparent": grandparent_scores, "sibling": sibling_scores}
-        super().__init__(arc_scores, lengths, multiroot, allowed, validate=validate)
-
-    @property
-    def sibling_marginals(self) -> Tensor:
-        """p(dependent and sibling are adjacent children), `[batch, dependent, head, sibling]`."""
-        return self._marginals_of("sibling")
-
-    @property
-    def grandparent_marginals(self) -> Tensor:
-        """p(grandparent -> head -> dependent), `[batch, dependent, head, grandparent]`."""
-        return self._marginals_of("grandparent")
+        TreeDistribution.__init__(self, arc_scores, lengths, multiroot, allowed, validate=validate)

@@ -2,7 +2,6 @@
 
 from torch import Tensor
 
-from treecrf.struct import arguments
 from treecrf.struct.distribution import TreeDistribution
 
 
@@ -52,7 +51,6 @@ class SiblingTreeCRF(TreeDistribution):
         *,
         validate: bool = True,
     ) -> None:
-        arguments.check_tensor("sibling_scores", sibling_scores)
         self._higher = {"sibling": sibling_scores}
         super().__init__(arc_scores, lengths, multiroot, allowed, validate=validate)
 

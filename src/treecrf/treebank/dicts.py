@@ -27,8 +27,16 @@ def sentence_to_dict(sentence: "Sentence") -> dict[str, Any]:
         "text": sentence.text,
         "comments": list(sentence.comments),
         "tokens": words,
-        "multiwords": [_multiword(multiword) for multiword in sentence.multiwords],
-        "empty_nodes": [_empty_node(node) for node in sentence.empty_nodes],
+        "multiwords": [
+            {"id": f"{item.first}-{item.last}", "first": item.first, "last": item.last}
+            | (_columns(item) | {"start": item.start, "end": item.end})
+            for item in sentence.multiwords
+        ],
+        "empty_nodes": [
+            {"id": f"{item.after}.{item.number}", "after": item.after, "number": item.number}
+            | _columns(item)
+            for item in sentence.empty_nodes
+        ],
     }
 
 
@@ -36,16 +44,6 @@ def _word(token: Token) -> dict[str, Any]:
     head = token.head if token.head >= 0 else None
     offsets = {"start": token.start, "end": token.end}
     return {"id": token.id} | _columns(token) | {"head": head} | offsets
-
-
-def _multiword(item: Multiword) -> dict[str, Any]:
-    ids = {"id": f"{item.first}-{item.last}", "first": item.first, "last": item.last}
-    return ids | _columns(item) | {"start": item.start, "end": item.end}
-
-
-def _empty_node(item: EmptyNode) -> dict[str, Any]:
-    ids = {"id": f"{item.after}.{item.number}", "after": item.after, "number": item.number}
-    return ids | _columns(item)
 
 
 def _columns(item: Token | Multiword | EmptyNode) -> dict[str, Any]:

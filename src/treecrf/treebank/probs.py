@@ -97,9 +97,7 @@ def _of_tree(sentence: Sentence) -> dict[str, str]:
 
 def certainty(prob: float | None) -> Certainty:
     """A probability in a word: what drawings choose a colour by."""
-    if prob is None:
-        return "unknown"
-    return next(name for least, name in _STEPS if prob >= least)
+    return "unknown" if prob is None else next(name for least, name in _STEPS if prob >= least)
 
 
 def _number(text: str | None) -> float | None:

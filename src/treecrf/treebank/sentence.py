@@ -230,15 +230,11 @@ class Sentence(DrawnInNotebooks):
 
     @property
     def forms(self) -> list[str]:
-        if self._lines is not None:
-            return self._forms[:]
-        return [token.form for token in self._tokens]
+        return self._forms[:] if self._lines is not None else [token.form for token in self._tokens]
 
     @property
     def heads(self) -> list[int]:
-        if self._lines is not None:
-            return self._heads[:]
-        return [token.head for token in self._tokens]
+        return self._heads[:] if self._lines is not None else [token.head for token in self._tokens]
 
     @heads.setter
     def heads(self, heads: list[int]) -> None:

@@ -31,10 +31,7 @@ class PackedProduct:
 
     def __call__(self, inputs: Tensor) -> Tensor:
         """Outputs `[..., output]` of inputs `[..., input]`."""
-        outputs: Tensor = torch.ops.mkldnn._linear_pointwise(
-            inputs, self.weight, self.bias, "none", [], ""
-        )
-        return outputs
+        return torch.ops.mkldnn._linear_pointwise(inputs, self.weight, self.bias, "none", [], "")
 
 
 class PackedLinear(nn.Linear):

@@ -2,7 +2,7 @@
 
 import torch
 
-from treecrf.memory import available_memory, gibibytes
+from treecrf.memory import available_on, gibibytes
 
 
 def check_memory(words: int, *, count: int, bytes_a_cell: int, device: torch.device) -> None:
@@ -14,13 +14,7 @@ def check_memory(words: int, *, count: int, bytes_a_cell: int, device: torch.dev
     needed = count * (words + 1) ** 3 * bytes_a_cell
     if needed < 1 << 28:  # asking the system would cost more than small charts
         return
-    if device.type == "cuda":
-        # What PyTorch holds and does not use can be taken too.
-        free = torch.cuda.mem_get_info(device)[0]
-        free += torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)
-    else:
-        free = available_memory()
-    if needed > free:
+    if needed > (free := available_on(device)):
         raise MemoryError(
             f"charts with grandparents need {gibibytes(needed)} for {count} sentences of up to "
             f"{words} words, and {gibibytes(free)} are free on {device.type}: pass fewer or "

@@ -11,9 +11,8 @@ from torch import Tensor
 from treecrf.ops.backend import Scores
 from treecrf.ops.constants import NEGATIVE_INFINITY
 from treecrf.ops.grandparent.memory import check_memory
-from treecrf.ops.grandparent.parts import usable_grandparents
 from treecrf.ops.projective.reference import siblings_by_width
-from treecrf.ops.projective.siblings import usable_siblings
+from treecrf.ops.reference.parts import usable_grandparents, usable_siblings
 from treecrf.ops.reference.questions import Questions
 from treecrf.ops.reference.semiring import Semiring
 

@@ -36,8 +36,7 @@ def _compiling(**options: Any) -> Callable[[Function], Function]:
     def compile_(function: Function) -> Function:
         if function.__closure__ and function.__qualname__.endswith(f">.{function.__name__}"):
             raise TypeError(f"{function.__qualname__}: compile closures with compiled_for")
-        jitted: Function = numba.njit(**_OPTIONS, **options)(function)
-        return jitted
+        return numba.njit(**_OPTIONS, **options)(function)
 
     return compile_
 

@@ -17,8 +17,8 @@ import torch
 from torch import Tensor
 
 from treecrf.ops.constants import LOG2_E, NEGATIVE_INFINITY
-from treecrf.ops.projective.siblings import adjacent_siblings
 from treecrf.ops.projective.trilinear import Factors, SiblingScores
+from treecrf.ops.reference.parts import adjacent_siblings
 
 LOWEST = torch.finfo(torch.float64).min  # -inf less this is -inf, and not NaN
 

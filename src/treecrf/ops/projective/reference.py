@@ -9,7 +9,7 @@ from torch import Tensor
 
 from treecrf.ops.backend import Scores
 from treecrf.ops.constants import NEGATIVE_INFINITY
-from treecrf.ops.projective.siblings import usable_siblings
+from treecrf.ops.reference.parts import usable_siblings
 from treecrf.ops.reference.questions import Questions
 from treecrf.ops.reference.semiring import Semiring
 

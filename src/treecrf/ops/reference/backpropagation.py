@@ -29,7 +29,8 @@ def best_heads(inside: Inside, scores: tuple[Tensor, ...]) -> Tensor:
         leaves = _leaves(scores)
         values = inside(*leaves)
         trees = []
-        for some in values.split(_mantissa_bits(values.dtype), dim=-1):
+        mantissa_bits = 1 - round(math.log2(torch.finfo(values.dtype).eps))
+        for some in values.split(mantissa_bits, dim=-1):
             rank = torch.arange(some.shape[-1], device=some.device)
             marks = _gradients(some * (1 << rank), leaves)[0].long()  # [batch, dependent, head]
             trees.append((marks.unsqueeze(1) >> rank[:, None, None] & 1).argmax(-1))
@@ -62,8 +63,3 @@ def _gradients(values: Tensor, leaves: tuple[Tensor, ...]) -> tuple[Tensor, ...]
     return torch.autograd.grad(
         values.sum(), leaves, retain_graph=True, allow_unused=True, materialize_grads=True
     )
-
-
-def _mantissa_bits(dtype: torch.dtype) -> int:
-    """Number of powers of two that a float of this type adds up exactly."""
-    return 1 - round(math.log2(torch.finfo(dtype).eps))

@@ -63,8 +63,7 @@ class SamplingSemiring(Semiring):
         self.generator = generator
 
     def plus(self, terms: Tensor) -> Tensor:
-        total: Tensor = _SampledSum.apply(terms, self.generator)
-        return total
+        return _SampledSum.apply(terms, self.generator)
 
 
 class _SampledSum(torch.autograd.Function):

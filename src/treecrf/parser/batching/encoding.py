@@ -16,6 +16,7 @@ from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
 from treecrf.parser.vocab import ROOT, UNKNOWN, Vocabulary, classes_of
 from treecrf.treebank import Sentence
+from treecrf.treebank.trees import adjacent_siblings
 
 __all__ = [
     "Annotation",
@@ -136,7 +137,11 @@ def encode_annotation(
     siblings = None
     lengths = np.fromiter(map(len, sentences), np.int64)
     if config.scores_siblings:
-        siblings = _adjacent_siblings(heads, lengths)
+        siblings = np.zeros_like(heads)
+        starts = np.cumsum(lengths + 1) - (lengths + 1)
+        for start, sentence in zip(starts.tolist(), sentences, strict=True):
+            for _, sibling, dependent in adjacent_siblings([0, *sentence.heads]):
+                siblings[start + dependent] = sibling
         if not config.multiroot:  # then the root symbol has no two children
             siblings[heads == 0] = 0
     grandparents = _grandparents(heads, lengths) if config.scores_grandparents else None
@@ -148,26 +153,6 @@ def _grandparents(heads: Integers, lengths: Integers) -> Integers:
     starts = np.cumsum(lengths + 1) - (lengths + 1)
     head = np.repeat(starts, lengths + 1) + heads
     return np.where(heads > 0, heads[head.clip(0)], -1)
-
-
-def _adjacent_siblings(heads: Integers, lengths: Integers) -> Integers:
-    """For each token, the nearest child of its head that lies between the two; 0 for none."""
-    sentence = np.repeat(np.arange(len(lengths)), lengths + 1)
-    starts = np.cumsum(lengths + 1) - (lengths + 1)
-    dependent = np.arange(len(heads)) - starts[sentence]
-    distance = dependent - heads
-    # Children by sentence, head and side, the nearest first: each is the next one's sibling.
-    order = np.lexsort((np.abs(distance), distance > 0, heads, sentence))
-    order = order[(dependent[order] > 0) & (heads[order] >= 0)]
-    nearer, farther = order[:-1], order[1:]
-    together = (
-        (sentence[nearer] == sentence[farther])
-        & (heads[nearer] == heads[farther])
-        & ((distance[nearer] > 0) == (distance[farther] > 0))
-    )
-    siblings = np.zeros_like(heads)
-    siblings[farther[together]] = dependent[nearer[together]]
-    return siblings
 
 
 def _numbers(

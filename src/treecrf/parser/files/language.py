@@ -89,9 +89,12 @@ class LanguageCheck:
         yield from self.watch(sentences)
         self.finish()
 
-    def watch(self, sentences: Iterable[Sentence]) -> Iterable[Sentence]:
+    def watch(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
         """The same sentences; those of several calls follow each other until `finish`."""
-        return sentences if self._common is None else self._watched(sentences)
+        for sentence in sentences:
+            if not self.foreign and self._common is not None:
+                self._see(len(sentence), partial(getattr, sentence, "forms"))
+            yield sentence
 
     def see(self, words: WordTable) -> None:
         """Watch sentences that follow those before."""
@@ -110,12 +113,6 @@ class LanguageCheck:
         if not self.foreign and self._common is not None:
             self._now.add(self._before)
             self._judge()
-
-    def _watched(self, sentences: Iterable[Sentence]) -> Iterator[Sentence]:
-        for sentence in sentences:
-            if not self.foreign:
-                self._see(len(sentence), partial(getattr, sentence, "forms"))
-            yield sentence
 
     def _see(self, words: int, forms: Callable[[], Iterable[str]]) -> None:
         assert self._common is not None

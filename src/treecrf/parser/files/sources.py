@@ -38,6 +38,7 @@ __all__ = [
     "Opened",
     "check_has_heads",
     "look_into",
+    "moved",
     "open_input",
     "parse_file",
     "parts_of",
@@ -129,7 +130,7 @@ def parts_of(
     stream, name, kind = opened
     ids, check = SentenceIds(), LanguageCheck(parser.language)
     if kind == "lines":
-        groups = whole_lines(text_pieces(stream, name), name, more or _always)
+        groups = whole_lines(text_pieces(stream, name), name, more or (lambda: True))
         found: Iterable[Iterable[Sentence]] = _sentences_of_lines(parser, groups, name)
     elif more is None:
         found = [_read(parser, opened, options, trees=trees)]
@@ -142,7 +143,7 @@ def parts_of(
             return _read(parser, part, options, trees=trees, before=lines)
 
         chunks = parts(cast(IO[bytes], stream), name, blocks=kind == "conllu", more=more)
-        found = (_moved(read(data, lines), lines) for lines, data in chunks)
+        found = (moved(read(data, lines), lines) for lines, data in chunks)
     for sentences in found:
         seen = check.watch(sentences)
         yield seen if kind == "conllu" else map(ids.give, seen)
@@ -163,17 +164,13 @@ def _live_text(
             yield parser.segmenter.segment_stream(found, start=start)
 
 
-def _always() -> bool:
-    return True
-
-
 def _part(data: bytes, name: str) -> io.BytesIO:
     part = io.BytesIO(data)
     part.name = name
     return part
 
 
-def _moved(sentences: Iterable[Sentence], lines: int) -> Iterator[Sentence]:
+def moved(sentences: Iterable[Sentence], lines: int) -> Iterator[Sentence]:
     """The sentences of a part of a file, which has so many lines before it."""
     try:
         for sentence in sentences:

@@ -19,6 +19,7 @@ from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import LONG
 from treecrf.parser.files.language import is_foreign
+from treecrf.parser.files.sources import moved
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.assembly import ScoredText, assemble
 from treecrf.segment.characters import Joins
@@ -123,16 +124,8 @@ class _Worker:
     def _parse(self, piece: Piece) -> list[Sentence]:
         job = self.job
         chunks = iter([piece.data] if piece.data else [])
-        try:
-            sentences = list(
-                parse_input(chunks, job.name, kind=job.kind, multiroot=True, trees=job.keep_heads)
-            )
-        except TreebankError as error:
-            line = error.line + piece.line - 1
-            raise TreebankError(error.problem, source=error.source, line=line) from None
-        for sentence in sentences:
-            sentence.line += piece.line - 1
-        return sentences
+        found = parse_input(chunks, job.name, kind=job.kind, multiroot=True, trees=job.keep_heads)
+        return list(moved(found, piece.line - 1))
 
     def write(self, number: int, decoded: Decoded) -> bytes:
         found, constraints = self.waiting.pop(number)

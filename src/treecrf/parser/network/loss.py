@@ -20,20 +20,9 @@ from treecrf.struct import (
     SiblingTreeCRF,
 )
 
-__all__ = [
-    "TreeCRF",
-    "TreeScores",
-    "masked_heads",
-    "training_loss",
-]
+__all__ = ["TreeCRF", "TreeScores", "masked_heads", "training_loss"]
 
-TreeCRF = (
-    ProjectiveTreeCRF
-    | SiblingTreeCRF
-    | GrandparentTreeCRF
-    | GrandSiblingTreeCRF
-    | NonProjectiveTreeCRF
-)
+TreeCRF = ProjectiveTreeCRF | SiblingTreeCRF | GrandparentTreeCRF | NonProjectiveTreeCRF
 
 
 class TreeScores(NamedTuple):
@@ -127,7 +116,7 @@ def training_loss(
             cells = gold.arcs, gold.siblings, gold.grandparents
             for part, own in zip(scores_of_parts, cells, strict=True):
                 if part is not None and own is not None:
-                    trees = trees - _sum_of(part, own)
+                    trees = trees - part.flatten().index_select(0, own).sum()
 
     counts = gold.counts if counts is None else counts
     relations = _cross_entropy(scorer.relations_at(roles, gold.places), gold.relations)
@@ -182,11 +171,6 @@ def _weighted_sum(scores: Tensor, target: tuple[Tensor, Tensor]) -> Tensor:
 def _cross_entropy(scores: Tensor, classes: Tensor) -> Tensor:
     """The sum over tokens that have a class."""
     return functional.cross_entropy(scores, classes, ignore_index=-1, reduction="sum")
-
-
-def _sum_of(scores: Tensor, cells: Tensor) -> Tensor:
-    """The sum of the scores in these cells, by their numbers from the first score on."""
-    return scores.flatten().index_select(0, cells).sum()
 
 
 def masked_heads(arc_scores: Tensor, lengths: Tensor, allowed: Tensor | None = None) -> Tensor:

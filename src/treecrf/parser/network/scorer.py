@@ -99,32 +99,29 @@ class Scorer(nn.Module):
 
     def arcs(self, roles: Roles, batch: Batch) -> Tensor:
         """Arc scores `[batch, dependent, head]`."""
-        scores: Tensor = self.arc_scores(
+        return self.arc_scores(
             batch.unpack(roles["arc_dependent"]), batch.unpack(roles["arc_head"])
         )
-        return scores
 
     def siblings(self, roles: Roles, batch: Batch) -> Tensor | None:
         """Sibling scores `[batch, dependent, head, sibling]` of the second order."""
         if self.sibling_scores is None:
             return None
-        scores: Tensor = self.sibling_scores(
+        return self.sibling_scores(
             batch.unpack(roles["pair_dependent"]),
             batch.unpack(roles["pair_head"]),
             batch.unpack(roles["pair_sibling"]),
         )
-        return scores
 
     def grandparents(self, roles: Roles, batch: Batch) -> Tensor | None:
         """Grandparent scores `[batch, dependent, head, grandparent]` of the third order."""
         if self.grandparent_scores is None:
             return None
-        scores: Tensor = self.grandparent_scores(
+        return self.grandparent_scores(
             batch.unpack(roles["grand_dependent"]),
             batch.unpack(roles["grand_head"]),
             batch.unpack(roles["grandparent"]),
         )
-        return scores
 
     def sibling_factors(self, roles: Roles, batch: Batch) -> Factors:
         """Factors of the sibling scores of the only sentence: n rather than n³ of memory."""
@@ -141,10 +138,9 @@ class Scorer(nn.Module):
 
     def relations_at(self, roles: Roles, places: Tensor) -> Tensor:
         """Relation scores, given the packed token that is the head of each, `places [token]`."""
-        scores: Tensor = self.label_scores(
+        return self.label_scores(
             roles["relation_dependent"], roles["relation_head"].index_select(0, places)
         )
-        return scores
 
     def columns(self, roles: Roles) -> dict[str, Tensor]:
         """Scores `[token, class]` of packed tokens in each predicted column.

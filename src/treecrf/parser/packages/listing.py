@@ -1,7 +1,6 @@
 """All models that `treecrf.load` finds by name, with what their settings and cards say."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -41,22 +40,15 @@ class ListedModel:
 
     def to_dict(self) -> dict[str, Any]:
         """The same for JSON; scores are percentages."""
-        return {
-            "name": self.name,
-            "package": self.package,
-            "version": self.version,
+        figures = {"gold_words": dict(self.card.gold_words), "raw_text": dict(self.card.raw_text)}
+        known = asdict(self)
+        del known["card"]
+        return known | {
             "folder": str(self.folder),
-            "language": self.language,
             "columns": list(self.columns),
-            "raw_text": self.raw_text,
-            "size": self.size,
-            "problem": self.problem,
             "licence": self.card.licence,
             "treebank": self.card.treebank,
-            "figures": {
-                "gold_words": dict(self.card.gold_words),
-                "raw_text": dict(self.card.raw_text),
-            },
+            "figures": figures,
         }
 
 
@@ -80,6 +72,7 @@ def _listed(model: InstalledModel) -> ListedModel:
     missing = [name for name in _NEEDED if not any(folder.glob(name))]
     if missing:
         problem = f"{folder}: it has no {' and no '.join(missing)}"
+    files = filter(Path.is_file, folder.rglob("*"))
     return ListedModel(
         name=model.name,
         package=model.package,
@@ -88,13 +81,7 @@ def _listed(model: InstalledModel) -> ListedModel:
         language=config.language,
         columns=config.predict,
         raw_text=(folder / _SEGMENTER).is_file(),
-        size=sum(path.stat().st_size for path in _files(folder)),
+        size=sum(path.stat().st_size for path in files if "__pycache__" not in path.parts),
         card=read_card(folder),
         problem=problem and f"{problem}; install {model.package} again",
     )
-
-
-def _files(folder: Path) -> Iterator[Path]:
-    for path in folder.rglob("*"):
-        if path.is_file() and "__pycache__" not in path.parts:
-            yield path

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import zipfile
 from collections.abc import Iterable, Mapping
+from io import BytesIO
 from pathlib import Path
 
 from treecrf.storage import open_replacing
@@ -64,22 +65,16 @@ def _add(archive: zipfile.ZipFile, inside: str, source: Path | bytes) -> str:
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.external_attr = 0o100644 << 16
     digest, size = hashlib.sha256(), 0
-    with archive.open(entry, "w", force_zip64=isinstance(source, Path)) as file:
-        for chunk in _chunks(source):
+    with (
+        BytesIO(source) if isinstance(source, bytes) else source.open("rb") as given,
+        archive.open(entry, "w", force_zip64=isinstance(source, Path)) as file,
+    ):
+        while chunk := given.read(_CHUNK):
             digest.update(chunk)
             size += len(chunk)
             file.write(chunk)
     text = base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
     return f"sha256={text},{size}"
-
-
-def _chunks(source: Path | bytes) -> Iterable[bytes]:
-    if isinstance(source, bytes):
-        yield source
-        return
-    with source.open("rb") as file:
-        while chunk := file.read(_CHUNK):
-            yield chunk
 
 
 def _entry_points(groups: Mapping[str, Mapping[str, str]]) -> str:

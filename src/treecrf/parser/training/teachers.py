@@ -28,7 +28,6 @@ from treecrf.parser.network.loss import TreeScores, masked_heads
 from treecrf.parser.vocab import Vocabulary
 from treecrf.struct import (
     GrandparentTreeCRF,
-    GrandSiblingTreeCRF,
     NonProjectiveTreeCRF,
     ProjectiveTreeCRF,
     SiblingTreeCRF,
@@ -178,9 +177,9 @@ def _tree_marginals(
         else:
             crf = scores.distribution(batch.lengths, config=teacher.config, allowed=allowed)
             parts = {"arcs": crf.marginals}
-            if isinstance(crf, SiblingTreeCRF | GrandSiblingTreeCRF):
+            if isinstance(crf, SiblingTreeCRF):
                 parts["siblings"] = crf.sibling_marginals
-            if isinstance(crf, GrandparentTreeCRF | GrandSiblingTreeCRF):
+            if isinstance(crf, GrandparentTreeCRF):
                 parts["grandparents"] = crf.grandparent_marginals
         for name, part in parts.items():
             mean[name] = weight * part if name not in mean else mean[name].add_(part, alpha=weight)

@@ -49,7 +49,9 @@ def render_json(task: Task, analysis: Analysis, *, alternatives: int, marginals:
 
 def _tokens(task: Task, analysis: Analysis, alternatives: int) -> list[dict[str, Any]]:
     sentence = analysis.sentence
-    columns = {name: [*map(_or_null, sentence.column(name))] for name in ("lemma", "upos", "xpos")}
+    names = ("lemma", "upos", "xpos")
+    columns = {x: [None if cell == "_" else cell for cell in sentence.column(x)] for x in names}
+    assert analysis.relation_probs is not None
     unknown: list[float | None] = [None] * len(sentence)
     values = {
         "id": range(1, len(sentence) + 1),
@@ -65,13 +67,11 @@ def _tokens(task: Task, analysis: Analysis, alternatives: int) -> list[dict[str,
         "start": [start for start, _ in task.sentence.offsets],
         "end": [end for _, end in task.sentence.offsets],
         "heads": _likely_heads(analysis, alternatives),
-        "deprels": _likely_relations(analysis, alternatives),
+        "deprels": _likely(
+            analysis.relation_probs.astype(np.float64), alternatives, "deprel", analysis.relations
+        ),
     }
     return [dict(zip(values, word, strict=True)) for word in zip(*values.values(), strict=True)]
-
-
-def _or_null(cell: str) -> str | None:
-    return None if cell == "_" else cell
 
 
 def _rounded(probs: Sequence[float] | None) -> list[float]:
@@ -87,12 +87,6 @@ def _likely_heads(analysis: Analysis, count: int) -> list[list[dict[str, Any]]]:
     words = len(probs)
     probs[np.arange(words), np.arange(1, words + 1)] = 0  # of `local`, which may choose itself
     return _likely(probs, count, "head", range(words + 1))
-
-
-def _likely_relations(analysis: Analysis, count: int) -> list[list[dict[str, Any]]]:
-    """The most probable relations of each word, given its head."""
-    assert analysis.relation_probs is not None
-    return _likely(analysis.relation_probs.astype(np.float64), count, "deprel", analysis.relations)
 
 
 def _likely(

@@ -5,6 +5,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 from treecrf.treebank.drawing.layout import Arc, lay_out
 from treecrf.treebank.probs import SURE, certainty, head_probs, heading
@@ -14,36 +15,7 @@ __all__ = ["sentences_to_svg", "to_svg"]
 
 # A file of its own has a ground and a colour; inside a page a picture takes those of the page. The
 # rules begin with a class of ours because inside a page they hold for all of it.
-_STYLE = """<style>
-.treecrf-tree { font-family: system-ui, "Segoe UI", Helvetica, Arial, sans-serif; }
-.treecrf-tree text { fill: currentColor; text-anchor: middle; unicode-bidi: plaintext; }
-.treecrf-tree .form { font-size: 17px; font-weight: 500; }
-.treecrf-tree .tag { font-size: 11px; opacity: 0.65; }
-.treecrf-tree .prob { font-size: 11px; font-weight: 600; }
-.treecrf-tree .label { font-size: 12px; font-weight: 500; }
-.treecrf-tree .name { font-size: 12px; opacity: 0.65; text-anchor: start; }
-.treecrf-tree .line { fill: none; stroke: currentColor; stroke-width: 1.75; }
-.treecrf-tree .tip { fill: currentColor; }
-.treecrf-tree .rule { stroke: currentColor; opacity: 0.15; }
-.treecrf-tree .sure { color: #0969da; }
-.treecrf-tree .likely { color: #7549d1; }
-.treecrf-tree .unsure { color: #b1389b; }
-.treecrf-tree .doubtful { color: #c65102; }
-.treecrf-tree .unlikely { color: #cf222e; }
-.treecrf-tree .unknown { color: #6e7781; }
-svg.treecrf-tree:root { color: #1f2328; color-scheme: light dark; }
-svg.treecrf-tree:root .card { fill: #ffffff; stroke: #d0d7de; }
-@media (prefers-color-scheme: dark) {
-  .treecrf-tree .sure { color: #58a6ff; }
-  .treecrf-tree .likely { color: #a88bfa; }
-  .treecrf-tree .unsure { color: #e07bd0; }
-  .treecrf-tree .doubtful { color: #ff9a4d; }
-  .treecrf-tree .unlikely { color: #ff6b6b; }
-  .treecrf-tree .unknown { color: #9198a1; }
-  svg.treecrf-tree:root { color: #e6edf3; }
-  svg.treecrf-tree:root .card { fill: #0d1117; stroke: #30363d; }
-}
-</style>"""
+_STYLE = f"<style>\n{Path(__file__).with_name('tree.css').read_text(encoding='utf-8')}</style>"
 
 # The sizes of text, as above; a letter is about so much of its size wide.
 _FORM, _TAG, _LABEL = 17, 11, 12

@@ -38,9 +38,7 @@ def read_documents(
     Its id is in the column `id`; without one, it is the number of the line or row. If the source is
     part of a file of JSON lines, `before` is how many lines precede it there.
     """
-    if kind == "jsonl":
-        return _read_jsonl(source, column, before)
-    return _read_parquet(source, column)
+    return _read_jsonl(source, column, before) if kind == "jsonl" else _read_parquet(source, column)
 
 
 def _read_jsonl(source: File, column: str, before: int) -> Iterator[Document]:

@@ -77,9 +77,7 @@ class Text:
 
 def _without_spaces(form: str) -> str:
     """A form without characters of the Unicode class Zs: files differ in whether they have them."""
-    if form.isalnum():
-        return form
-    return "".join(c for c in form if unicodedata.category(c) != "Zs")
+    return form if form.isalnum() else "".join(c for c in form if unicodedata.category(c) != "Zs")
 
 
 def _check_tree(sentence: Sentence) -> None:
