@@ -138,6 +138,7 @@ class Held:
             found = list(find_stretches((block, scores), **cutting))
             with torch.inference_mode():
                 for stretch, states in zip(found, read([s.words for s in found]), strict=True):
+                    states = states.cpu()  # where the scorer is
                     before, after = states[[n - 1 for n in stretch.after]], states[stretch.after]
                     opinions = scorer(before, after, odds=torch.zeros(len(after)))
                     for place, opinion in zip(stretch.places, opinions.tolist(), strict=True):
