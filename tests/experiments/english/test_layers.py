@@ -3,9 +3,9 @@
 from pathlib import Path
 
 import torch
+from safetensors.torch import load_file
 
 from experiments.english.layers import main
-from safetensors.torch import load_file
 from tests.parser.encoders import make_bert
 
 
