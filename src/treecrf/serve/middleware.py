@@ -26,7 +26,7 @@ _HEADERS = {
 }
 
 
-@dataclass
+@dataclass(eq=False)
 class LimitedBody:
     """Refuse bodies that are too long, as early as possible, and clients that stop sending."""
 
@@ -68,7 +68,7 @@ class LimitedBody:
         await self.app(scope, limited if scope["type"] == "http" else receive, send)
 
 
-@dataclass
+@dataclass(eq=False)
 class SafeHeaders:
     """Add security headers for browsers."""
 
@@ -85,7 +85,7 @@ class SafeHeaders:
         await self.app(scope, receive, with_headers)
 
 
-@dataclass
+@dataclass(eq=False)
 class Counting:
     """Count requests by path and status, and time them."""
 

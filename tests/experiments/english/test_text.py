@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import tarfile
 import zipfile
 import zlib
@@ -192,39 +191,6 @@ def test_the_command_reads_archives_and_writes_forms(
     sources.write_text(sources.read_text().replace("plain", "PDF"))
     assert main([str(out), *options]) == 2
     assert "Made up: format must be one of html" in capsys.readouterr().err
-
-
-def test_sources_of_a_package_are_downloaded_from_pypi(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pypi = tmp_path / "pypi"
-    (pypi / "made-up").mkdir(parents=True)
-    with zipfile.ZipFile(pypi / "made-up-1.0.zip", "w") as archive:
-        archive.writestr("made-up-1.0/a.txt", f"{PROSE}\n")
-    files = [
-        {"packagetype": "bdist_wheel", "filename": "x.whl", "url": "file:///nowhere"},
-        {
-            "packagetype": "sdist",
-            "filename": "made-up-1.0.zip",
-            "url": (pypi / "made-up-1.0.zip").as_uri(),
-        },
-    ]
-    answer = pypi / "made-up" / "json"
-    answer.write_text(json.dumps({"urls": files}))
-    monkeypatch.setattr("experiments.english.text._PYPI", pypi.as_uri())
-    sources = tmp_path / "sources.toml"
-    sources.write_text(
-        '[[source]]\nname = "Made up"\nkind = "news"\nmanager = "pypi"\npackages = ["made-up"]\n'
-        'files = "a.txt"\nformat = "plain"\nlicence = "none"\nwords = 100\n'
-    )
-    out, folder = tmp_path / "text.conllu", tmp_path / "packages"
-    options = ["--archives", str(folder), "--sources", str(sources)]
-    assert main([str(out), *options]) == 0
-    assert [len(sentence) for sentence in read_conllu(out)] == [12]
-
-    (folder / "made-up-1.0.zip").unlink()
-    answer.write_text(json.dumps({"urls": files[:1]}))
-    assert main([str(out), *options]) == 2
 
 
 def test_the_sources_can_be_read() -> None:

@@ -2,6 +2,7 @@
 
 import reprlib
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -102,7 +103,7 @@ class BertEncoder(nn.Module):
         place = torch.arange(pieces.shape[1], device=pieces.device)
         states = [self.dropout(self.norm(self.pieces(pieces) + self.positions(place)))]
         seen = (place < lengths[:, None])[:, None, None]  # [window, 1, 1, piece]
-        with sdpa_kernel(_ATTENTION):
+        with sdpa_kernel(_ATTENTION) if pieces.is_cuda else nullcontext():
             for layer in self.layers:
                 states.append(layer(states[-1], seen))
         return states

@@ -75,7 +75,8 @@ def outside(
 
     for number in range(first_width, last_width + 1):
         width = tokens - 1 - number // 2
-        # Of two loops one has nothing to do. As branches of one loop they could not share names.
+        # One of the two loops is empty in each round. As branches of one loop they could not share
+        # names: in Triton a name has one type.
         span_blocks, part_blocks = 0, 0
         if width <= length:
             if number % 2 == 0:

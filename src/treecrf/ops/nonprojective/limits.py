@@ -2,8 +2,8 @@
 
 Two checks after the fact find the sentences that need wide numbers:
 
-- Every number of the elimination that is not 0 is far from underflow. The elimination subtracts
-  nothing, so then its relative error is about that of the sums.
+- Every number of the elimination is finite and, where it is not 0, far from underflow. The
+  elimination subtracts nothing, so then its relative error is about that of the sums.
 - The marginals of each word, p(h -> m) = w(m, h) V(m, h), sum to 1. There is one subtraction in V,
   so the smallest marginals have an absolute error of about 1e-15.
 """

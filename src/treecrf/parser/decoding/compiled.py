@@ -1,4 +1,4 @@
-"""The trees of a batch on a CPU by compiled calls, where a model has MBR trees of a projective CRF.
+"""Compiled MBR decoding of a batch on a CPU, for models with a projective CRF.
 
 `Decoding.best` is the specification, and takes over where constraints leave no projective tree.
 """
@@ -24,7 +24,7 @@ _NO_LEMMAS = np.zeros((0, 0), np.float32)
 
 
 def is_compiled(decoding: "Decoding") -> bool:
-    """Whether `compiled_trees` has the trees of this batch, with probabilities."""
+    """Whether `compiled_trees` can decode this batch, with probabilities."""
     config, tokens = decoding.config, decoding.batch.grid[1]
     return (
         config.resolved_decoder == "mbr"

@@ -45,7 +45,7 @@ def find_heads(
     for first in (0, count):
         half = slice(first, first + count)
         mask_sentences(arcs[half], lengths, allowed, rows, masked[half], best[half])
-    # A sentence is beside itself in a group: all lanes of a group have work to its end.
+    # Both temperatures of a sentence share a group, so that its lanes end together.
     members = np.empty(-(-2 * count // LANES) * LANES, np.int64)
     for place in range(len(members)):
         number = min(place, 2 * count - 1)

@@ -44,6 +44,8 @@ class LemmaChooser:
         lemma = self._apply(form, tag, best)
         if form[:1].isupper() and lemma.islower():  # the first word of a sentence
             lemma = self.known.get(f"{form.lower()}\t{tag}", lemma)
+        elif tag == "PROPN" and form.islower():  # "asia", which has its capital elsewhere
+            lemma = self.known.get(f"{form.capitalize()}\t{tag}", lemma)
         if _LENGTHENED.search(lemma) and lemma.lower() not in self._words:  # sooooo
             for letters in (r"\1", r"\1\1"):
                 shorter = _LENGTHENED.sub(letters, lemma)

@@ -243,7 +243,8 @@ def finish(
     root_cells = place * (places + WIDTH) + places
     least = tl.minimum(least, tl.min(smallest(tl.load(graphs + root_cells, is_word, 0.0)), 0))
     D = tl.load(pivots + sentence * places + place, is_word, 1.0)
-    passes = (count == 0) & (tl.min(D, 0) > 0) & (least > SMALLEST)
+    finite = tl.min(tl.where(float("inf") > D, D, 0.0), 0)
+    passes = (count == 0) & (finite > 0) & (least > SMALLEST)
     if MARGINALS:
         V += sentence * places * (places + WIDTH)
         # p(h -> m) = w(m, h) V(m, h), divided by their sum

@@ -46,7 +46,7 @@ def token_at(place, last, length):
 
 @triton.jit
 def weights(scores):
-    """e^score, and 1 where it is not computed: for NaN, and for finite scores that are too far off.
+    """e^score, and a flag: 1 for NaN and for finite scores too far off, which have no weight here.
 
     Far below 0 a weight would be less than SMALLEST, which the check of all numbers finds.
     """
@@ -57,8 +57,9 @@ def weights(scores):
 
 @triton.jit
 def smallest(numbers):
-    """The numbers with 1 in the place of 0, to find the smallest of the others."""
-    return tl.where(numbers == 0.0, 1.0, numbers)
+    """The numbers, to find the smallest: 1 in the place of 0, 0 in that of infinity and NaN."""
+    finite = tl.where(numbers < float("inf"), numbers, 0.0)  # `tl.min` would pass over NaN
+    return tl.where(numbers == 0.0, 1.0, finite)
 
 
 @triton.jit(do_not_specialize=["tokens", "root_share"])
@@ -103,7 +104,8 @@ def solve(
         root += factor * root_out
     least = tl.where(place[:, None] == place[None, :], 1.0, smallest(W))
     least = tl.minimum(tl.min(tl.min(least, 1), 0), tl.min(smallest(root), 0))
-    passes = (count == 0) & (tl.min(D, 0) > 0) & (least > SMALLEST)
+    finite = tl.min(tl.where(float("inf") > D, D, 0.0), 0)
+    passes = (count == 0) & (finite > 0) & (least > SMALLEST)
     D = tl.where(D > 0, D, 1.0)
     tl.store(values + sentence, tl.sum(tl.log(D), 0))
 
