@@ -9,7 +9,7 @@ from treecrf.treebank import read_conllu
 
 # Sentences whose heads and relations are all right, at least. Of the model of today 42 are: raise
 # the number with a better model, to two below what `python -m experiments.english.hard en` prints.
-LEAST_RIGHT = 47
+LEAST_RIGHT = 48
 
 
 @pytest.fixture(scope="module")
