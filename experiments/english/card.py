@@ -16,7 +16,7 @@ _CALIBRATED = {
     "upos_temperature": "universal tags",
 }
 
-__all__ = ["Card", "Step", "read_commands", "write_card"]
+__all__ = ["Card", "Step", "read_commands", "score_table", "write_card"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class Card:
     config: Config
     weights: int
     layers: int
+    test: Mapping[str, Any] | None = None  # as `experiments.english.final` stores them
 
     def to_dict(self) -> dict[str, Any]:
         """The figures for JSON."""
@@ -66,6 +67,7 @@ class Card:
             "dev": {"sentences": self.sentences, "words": self.words},
             "temperatures": {name: asdict(fit) for name, fit in self.fits.items()},
             "weights": self.weights,
+            "test": self.test,
         }
 
     @classmethod
@@ -81,6 +83,7 @@ class Card:
             config=config,
             weights=data["weights"],
             layers=layers,
+            test=data.get("test"),
         )
 
 
@@ -168,6 +171,8 @@ the segmenter, so it is not entirely unseen. With gold words, after each compres
             ],
         )
     )
+    if card.test is not None:
+        parts += _test_figures(card.test)
     parts += [
         "The training data are web texts: blogs, news groups, e-mails, reviews and questions.\n"
         "Expect lower accuracy on other kinds of text, and on other languages in the text.\n",
@@ -177,6 +182,33 @@ the segmenter, so it is not entirely unseen. With gold words, after each compres
         + "```\n",
     ]
     return "\n".join(parts)
+
+
+def _test_figures(test: Mapping[str, Any]) -> list[str]:
+    """The section about the test part, each of whose tables has a row of figures a kind of text."""
+    parts = [
+        f"""## Test part
+
+On the {test["sentences"]:,} sentences ({test["words"]:,} words) of its test part. Nothing was
+chosen by it; it was scored once, when all else was done. By genre, and with gold words also for
+sentences written in other ways (the lemmas of their names do not count):
+""",
+        markdown(*score_table(test["gold_words"], "gold words")),
+        *([markdown(*score_table(test["raw_text"], "raw text"))] if test["raw_text"] else []),
+    ]
+    errors = ", ".join(
+        f"{_CALIBRATED[name]} {error:.4f}" for name, error in test["calibration_errors"].items()
+    )
+    return [*parts, f"Calibration errors of probabilities on the test part: {errors}.\n"]
+
+
+def score_table(
+    scores: Mapping[str, Mapping[str, float]], title: str
+) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a table: a row for each kind of text, a column for each score."""
+    names = [*next(iter(scores.values()))]
+    rows = [[kind, *(f"{row[name]:.2f}" for name in names)] for kind, row in scores.items()]
+    return [title, *names], rows
 
 
 def _fit_cells(fit: Fit | None) -> list[str]:

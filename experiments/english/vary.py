@@ -16,13 +16,13 @@ from pathlib import Path
 from experiments.english.command import run_command
 from treecrf.treebank import Sentence, read_conllu, write_conllu
 
-__all__ = ["main", "vary"]
+__all__ = ["VARIATIONS", "main", "vary"]
 
 
 def vary(sentences: Sequence[Sentence], *, share: float, seed: int = 1) -> Iterator[Sentence]:
     """Varied copies of a share of the sentences of each kind: see above."""
     draw = random.Random(seed)
-    kinds: tuple[Callable[[Sentence], Sentence | None], ...] = (_upper, _lower, _unended)
+    kinds = [*VARIATIONS.values()]
     for sentence in sentences:
         number = int(draw.random() / share) if share else len(kinds)
         varied = kinds[number](sentence) if number < len(kinds) else None
@@ -56,6 +56,14 @@ def _bare(sentence: Sentence, forms: list[str]) -> Sentence:
         tagged = zip(columns["lemma"], columns["upos"], strict=True)
         columns["lemma"] = ["_" if tag == "PROPN" else lemma for lemma, tag in tagged]
     return varied.with_columns(columns)
+
+
+VARIATIONS: dict[str, Callable[[Sentence], Sentence | None]] = {
+    "in capitals": _upper,
+    "in small letters": _lower,
+    "without the last mark": _unended,
+}
+"""What makes a varied copy of a sentence, or none, by what it does."""
 
 
 def _options(parser: argparse.ArgumentParser) -> None:

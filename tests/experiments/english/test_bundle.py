@@ -1,5 +1,6 @@
 """A tiny model from training to a bundled folder with a card, and its reliability plot."""
 
+import io
 import json
 import sys
 from pathlib import Path
@@ -9,14 +10,14 @@ import torch
 from safetensors.torch import save_file
 
 import treecrf
-from experiments.english import bundle, hold_out, reliability, renew
+from experiments.english import bundle, final, hold_out, reliability, renew
 from treecrf.demo import generate_treebank
 from treecrf.nn.transformer.bert import BertEncoder, BertShape
 from treecrf.parser.presets import PRESETS, load_config
 from treecrf.parser.training.loop import train
 from treecrf.parser.training.setup import set_up
 from treecrf.segment import SegmenterConfig, train_segmenter
-from treecrf.treebank import read_conllu, write_conllu
+from treecrf.treebank import Sentence, read_conllu, write_conllu
 
 pytestmark = pytest.mark.slow
 
@@ -146,11 +147,36 @@ def test_a_small_model_with_a_card(
         assert again.endswith("--device cpu\n$ again\n```\n")
         assert "| more lemmas " in again
 
+    options = [str(folder), str(files["dev"]), "--device", "cpu"]
+    assert final.main(options) == 0, capsys.readouterr().err
+    assert "| in capitals " in capsys.readouterr().out
+    assert (folder / "README.md").read_text() == again
+    assert final.main([*options, "--store"]) == 0
+    stored = json.loads((folder / "card.json").read_text())
+    assert stored["test"]["gold_words"]["all"] == renewed["steps"][-1]["scores"]
+    assert stored["test"]["raw_text"] == {"all": renewed["raw_text"]}
+    assert {**stored, "test": None} == renewed
+    text = (folder / "README.md").read_text()
+    assert "On the 12 sentences" in text
+    assert text.endswith("$ again\n```\n")
+
     plot = tmp_path / "plot"
     options = [str(files["dev"]), "--model", str(folder), "--out", str(plot), "--device", "cpu"]
     assert reliability.main(options) == 0
     assert "expected calibration error 0." in capsys.readouterr().out
     assert plot.with_suffix(".svg").stat().st_size > 1000
+
+
+def test_genres_are_told_by_ids() -> None:
+    texts = [
+        f"# sent_id = {name}\n1\tGo\t_\t_\t_\t_\t0\troot\t_\t_\n\n"
+        for name in ("email-a-1", "weblog-1", "email-2")
+    ]
+    first, second, third = read_conllu(io.StringIO("".join(texts)))
+    found = final.by_genre([first, second, third])
+    assert found == {"email": [first, third], "weblog": [second]}
+    assert final.by_genre([first, third]) == {}
+    assert final.by_genre([first, second, Sentence(["Go"])]) == {}
 
 
 def test_no_plot_without_matplotlib(
