@@ -30,8 +30,11 @@ def test_spaces_are_those_of_misc() -> None:
     tokens = [
         Token(1, "a", misc="SpacesBefore=\\t|SpacesAfter=\\s\\n"),
         Token(2, "b|", misc="X=y|SpacesAfter=\\r\\n\\\\\\p\\q"),
+        Token(3, "c", misc="SpacesAfter=\\u00A0\\u2003"),
+        Token(4, "d", misc="SpacesAfter=\\u0041\\uD800"),  # neither is white space
     ]
-    assert raw_text(raw_sentences([Sentence.from_tokens(tokens)])) == "\ta \nb|\r\n\\|\\q"
+    expected = "\ta \nb|\r\n\\|\\qc\xa0\u2003d\\u0041\\uD800"
+    assert raw_text(raw_sentences([Sentence.from_tokens(tokens)])) == expected
 
 
 def test_the_comment_is_the_text_where_the_tokens_are_in_it() -> None:

@@ -2,7 +2,8 @@
 
 `SpaceAfter=No` is no space at all, and no entry is one space. Everything else is written out as
 UDPipe does: `SpacesAfter=` and, before the first token of a text, `SpacesBefore=`, with `\\s` for a
-space, `\\t`, `\\n`, `\\r`, `\\p` for a vertical bar and `\\\\` for a backslash.
+space, `\\t`, `\\n`, `\\r`, `\\p` for a vertical bar and `\\\\` for a backslash. Treebanks also have
+`\\u00A0` for a white space by its number, which is read.
 """
 
 import re
@@ -16,7 +17,7 @@ __all__ = ["has_blank_line", "misc_of", "rebuild_text", "space_after", "space_be
 _ESCAPES = {" ": "\\s", "\t": "\\t", "\n": "\\n", "\r": "\\r", "|": "\\p", "\\": "\\\\"}
 _ESCAPED = str.maketrans(_ESCAPES)
 _UNESCAPED = {escape: character for character, escape in _ESCAPES.items()}
-_ESCAPE = re.compile(r"\\.")
+_ESCAPE = re.compile(r"\\u([0-9A-Fa-f]{4})|\\.")
 
 
 def rebuild_text(sentences: Iterable[Sentence]) -> str:
@@ -65,4 +66,10 @@ def has_blank_line(space: str) -> bool:
 
 def _unescaped(entry: str) -> str:
     text = entry.partition("=")[2]
-    return _ESCAPE.sub(lambda escape: _UNESCAPED.get(escape[0], escape[0]), text)
+    return _ESCAPE.sub(_unescape, text)
+
+
+def _unescape(escape: re.Match[str]) -> str:
+    if escape[1] and (character := chr(int(escape[1], 16))).isspace():
+        return character
+    return _UNESCAPED.get(escape[0], escape[0])
