@@ -128,6 +128,9 @@ bench-segment: $(INSTALLED) ## time raw text to sentences: ARGS='FILE.conllu --m
 bench-text: $(INSTALLED) ## time raw text to CoNLL-U with the English model: ARGS='FILE.conllu'
 	@$(BIN)/python -m benchmarks.text $(ARGS)
 
+bench-layers: $(INSTALLED) ## time raw text with the first layers of the English model: ARGS='FILE.conllu'
+	@$(BIN)/python -m benchmarks.layers $(ARGS)
+
 bench-serve: $(INSTALLED) ## load the service beside the parser alone, then ten times over
 	@$(BIN)/python -m benchmarks.serve $(ARGS)
 

@@ -377,6 +377,19 @@ def test_service_is_loaded_beside_the_parser(tmp_path: Path) -> None:
     assert content["recovery"] < 60
 
 
+@pytest.mark.slow
+def test_layers_are_timed_by_their_number(tmp_path: Path) -> None:
+    figures = tmp_path / "figures.json"
+    result = run("benchmarks.layers", GOLDEN, "--layers", 1, 2, "--rounds", 1, "--json", figures)
+    assert result.returncode == 0, result.stderr
+    speeds = json.loads(figures.read_text())["words_per_second"]
+    assert list(speeds) == ["1", "2"]
+    assert all(speed > 0 for pair in speeds.values() for speed in pair)
+    result = run("benchmarks.layers", GOLDEN, "--layers", 99)
+    assert result.returncode == 1
+    assert "has 12" in result.stderr
+
+
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_text_times_what_loses_nothing(precision: str, tmp_path: Path) -> None:
     model, figures = tmp_path / "model", tmp_path / "figures.json"
