@@ -1,5 +1,9 @@
 """Layers with weights packed for oneDNN beside those of torch."""
 
+import copy
+import pickle
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor, nn
@@ -39,6 +43,13 @@ def test_lstm(lengths: list[int], inputs: int, size: int) -> None:
     assert isinstance(found, PackedSequence)
     torch.testing.assert_close(found.data, lstm(packed)[0].data, rtol=0, atol=1e-5)
     assert torch.equal(found.batch_sizes, packed.batch_sizes)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda layer: pickle.loads(pickle.dumps(layer))])
+def test_packed_weights_are_copied(copied: Callable[[PackedLinear], PackedLinear]) -> None:
+    layer = PackedLinear(nn.Linear(7, 33))
+    with torch.inference_mode():
+        assert torch.equal(copied(layer)(random(3, 7)), layer(random(3, 7)))
 
 
 def test_gradients_are_as_ever() -> None:

@@ -1,6 +1,7 @@
 """Products with weights that are packed once for oneDNN."""
 
 from functools import cache
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -28,6 +29,10 @@ class PackedProduct:
         dense = weight.detach().contiguous()
         self.weight = torch.ops.mkldnn._reorder_linear_weight(dense, _ROWS)
         self.bias = None if bias is None else bias.detach()
+
+    def __reduce__(self) -> tuple[type[Self], tuple[Tensor, Tensor | None]]:
+        """Copy and pickle the plain weights: torch does neither with packed ones."""
+        return type(self), (self.weight.to_dense(), self.bias)
 
     def __call__(self, inputs: Tensor) -> Tensor:
         """Outputs `[..., output]` of inputs `[..., input]`."""
