@@ -263,9 +263,11 @@ class Sentence(DrawnInNotebooks):
     def column(self, name: str) -> list[str]:
         """One column of the words as the file has it, such as "upos"; faster than the tokens."""
         index = COLUMNS.index(name)
-        if self._lines is None:
-            return [token.to_conllu().split("\t")[index] for token in self._tokens]
-        return read_column(self._text(), index, words=len(self._heads))
+        if self._lines is not None:
+            return read_column(self._text(), index, words=len(self._heads))
+        if name == "head":
+            return ["_" if token.head < 0 else str(token.head) for token in self._tokens]
+        return [str(getattr(token, name)) for token in self._tokens]
 
     def misc_may_have(self, text: str) -> bool:
         """Whether it can be in MISC of a word: a quick look before a long one."""

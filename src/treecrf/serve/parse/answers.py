@@ -21,9 +21,11 @@ def render_json(task: Task, analysis: Analysis, *, alternatives: int, marginals:
     """A sentence of a ParseResponse."""
     sentence = analysis.sentence
     assert analysis.marginals is not None
+    # Before anything makes tokens of its lines, which takes as long as all the rest.
+    conllu, tokens = sentence.to_conllu(), _tokens(task, analysis, alternatives)
     value: dict[str, Any] = {
         "text": sentence.text if sentence.comments else " ".join(sentence.forms),
-        "tokens": _tokens(task, analysis, alternatives),
+        "tokens": tokens,
         "multiwords": [
             {"first": each.first, "last": each.last, "form": each.form}
             for each in sentence.multiwords
@@ -43,7 +45,7 @@ def render_json(task: Task, analysis: Analysis, *, alternatives: int, marginals:
             }
             for tree, log_prob in analysis.best
         ]
-    value["conllu"] = sentence.to_conllu()
+    value["conllu"] = conllu
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
