@@ -1,10 +1,12 @@
 """Throughput of the service beside the parser alone, and its behaviour under overload.
 
 A second process keeps 64 connections busy with short and long requests mixed; throughput is set
-beside that of the parser alone, by turns. Then ten times as many words come as were
-parsed: all that is not answered must be refused with 503, the memory must stay flat, and
-afterwards a request must be answered again. Without `--model`, one of the default size is trained
-for an epoch first: speed does not depend on how good it is.
+beside that of the parser alone, by turns. Then half of it is sent, evenly, for the time of answers
+without queues. Then ten times as much: all that is not answered must be refused with 503, the
+memory must stay flat, and afterwards a request must be answered again. Without `--model`, one of
+the default size is trained for an epoch first: speed does not depend on how good it is. With
+`--text`, which wants a model with a segmenter, requests are raw text; words are counted as the
+treebank has them.
 """
 
 import argparse
@@ -13,14 +15,10 @@ import json
 import math
 import os
 import random
-import re
 import subprocess
 import sys
 import tempfile
-import threading
 import time
-import urllib.error
-import urllib.request
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -28,7 +26,7 @@ from typing import Any
 
 from benchmarks.corpus import train_demo
 from benchmarks.report import add_json, machine, print_table, write_json
-from benchmarks.stream import resident_mib
+from benchmarks.service import Service
 from treecrf.demo import generate_treebank
 from treecrf.treebank import Sentence, read_conllu
 
@@ -49,12 +47,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         model = options.model or train_demo(folder, options.config)
-        sentences = _sentences(options.file)
-        requests = _requests(sentences)
+        requests = _requests(_sentences(options.file))
         bodies = folder / "bodies"
         bodies.write_text(
             "".join(
-                f"{sum(map(len, request))}\t{json.dumps({'tokens': request})}\n"
+                f"{sum(map(len, request))}\t{json.dumps(_body(request, text=options.text))}\n"
                 for request in requests
             )
         )
@@ -67,36 +64,38 @@ def main() -> None:
 
 
 def _measure(
-    options: argparse.Namespace, model: Path, requests: list[list[list[str]]], bodies: Path
+    options: argparse.Namespace, model: Path, requests: list[list[Sentence]], bodies: Path
 ) -> dict[str, Any]:
     import treecrf
 
     parser = treecrf.load(model, device=options.device)
-    words = [sentence for request in requests for sentence in request]
     offline, normal = _Speed(), _Speed()
     records = []
-    with _Service(model, options.device) as service:
-        _check_same(parser, service, words[:20])
+    with Service(model, options.device) as service:
+        _check_same(parser, service, requests[:20], text=options.text)
         parse = f"{service.url}/api/parse"
         part = options.seconds / _ROUNDS
         for _ in range(_ROUNDS):  # by turns, because machines have other things to do as well
-            offline.add(*_offline(parser, words, part / 2))
+            offline.add(*_offline(parser, requests, part / 2, text=options.text))
             before = service.processor_seconds()
             record = _load(parse, bodies, seconds=part, connections=options.connections)
             spent = service.processor_seconds() - before
             normal.add(record["words"], record["elapsed"], spent)
             records.append(record)
+        half = _load(parse, bodies, seconds=part, rate=normal.by_clock / 2)
         service.watch()
         rate = 10 * normal.by_clock
         with ThreadPoolExecutor(1) as pool:
             loading = pool.submit(_load, parse, bodies, seconds=options.seconds / 2, rate=rate)
             time.sleep(options.seconds / 2 + _STARTING)
-            recovery = service.time_of_one(words[0])  # while all that was taken in is still there
+            # While all that was taken in is still there.
+            recovery = service.time_of_one(_body(requests[0][:1], text=options.text))
             overload = loading.result()
         memory = service.stop_watching()
     return {
         "offline": vars(offline),
         "normal": _merged(records) | vars(normal),
+        "half": half,
         "overload": overload | {"rate": rate},
         "memory": memory,
         "recovery": recovery,
@@ -132,7 +131,7 @@ def _merged(records: list[dict[str, Any]]) -> dict[str, Any]:
 
 def _report(figures: dict[str, Any]) -> list[str]:
     """Print the figures; return what is not as it should be."""
-    normal, overload = figures["normal"], figures["overload"]
+    normal, half, overload = figures["normal"], figures["half"], figures["overload"]
     alone = figures["offline"]
     speeds = {
         by: (alone["words"] / alone[by], normal["words"] / normal[by])
@@ -148,6 +147,8 @@ def _report(figures: dict[str, Any]) -> list[str]:
         ["errors", f"{_errors(normal, allowed=()):,}"],
         ["p50, seconds", f"{_percentile(normal, '200', 0.5):.3f}"],
         ["p99, seconds", f"{_percentile(normal, '200', 0.99):.3f}"],
+        ["half the load: p50, seconds", f"{_percentile(half, '200', 0.5):.3f}"],
+        ["half the load: p99, seconds", f"{_percentile(half, '200', 0.99):.3f}"],
         ["overload: words/s sent", f"{overload['rate']:,.0f}"],
         ["overload: answered", f"{overload['statuses'].get('200', 0):,}"],
         ["overload: refused with 503", f"{overload['statuses'].get('503', 0):,}"],
@@ -159,7 +160,8 @@ def _report(figures: dict[str, Any]) -> list[str]:
     ]
     print_table(["", ""], rows)
     failures = []
-    if _errors(normal, allowed=()) or _errors(overload, allowed=("503",)):
+    undisturbed = _errors(normal, allowed=()) + _errors(half, allowed=())
+    if undisturbed or _errors(overload, allowed=("503",)):
         failures.append("there were errors")
     if share < _LEAST_SHARE:
         failures.append(f"the service parses less than {_LEAST_SHARE:.0%} of the parser alone")
@@ -178,25 +180,38 @@ def _percentile(record: dict[str, Any], status: str, share: float) -> float:
     return times[min(int(share * len(times)), len(times) - 1)] if times else float("nan")
 
 
-def _offline(parser: Any, sentences: list[list[str]], seconds: float) -> tuple[int, float, float]:
+def _parsed(parser: Any, requests: list[list[Sentence]], *, text: bool) -> list[Sentence]:
+    """Sentences with trees: of the words of the requests, or of their text."""
+    if text:
+        return [sentence for document in parser.pipe(map(_text, requests)) for sentence in document]
+    return list(parser.parse_stream(sentence.forms for request in requests for sentence in request))
+
+
+def _offline(
+    parser: Any, requests: list[list[Sentence]], seconds: float, *, text: bool
+) -> tuple[int, float, float]:
     """Words that the parser alone parses in about `seconds`, and the exact time."""
-    started, words = time.perf_counter(), 0
+    first, started = requests[:20], 0.0
     for _ in range(2):  # in the first round kernels are compiled
         started = time.perf_counter()
-        words = sum(map(len, parser.parse_stream(sentences[:50])))
-    speed = words / (time.perf_counter() - started)
-    many = itertools.cycle(sentences)
-    taken = [next(many) for _ in range(math.ceil(50 * speed * seconds / words))]
+        _parsed(parser, first, text=text)
+    share = seconds / (time.perf_counter() - started)
+    many = itertools.cycle(requests)
+    taken = [next(many) for _ in range(math.ceil(len(first) * share))]
     started, processor = time.perf_counter(), time.process_time()
-    words = sum(map(len, parser.parse_stream(taken)))
-    return words, time.perf_counter() - started, time.process_time() - processor
+    _parsed(parser, taken, text=text)
+    spent = time.perf_counter() - started, time.process_time() - processor
+    return sum(len(sentence) for request in taken for sentence in request), *spent
 
 
-def _check_same(parser: Any, service: "_Service", sentences: list[list[str]]) -> None:
-    answer = service.parse(sentences)
-    for ours, tree in zip(answer["sentences"], parser.parse_tokens(sentences), strict=True):
-        if [token["head"] for token in ours["tokens"]] != tree.heads:
-            sys.exit(f"the service gives another tree for {tree!r}, so nothing is timed")
+def _check_same(
+    parser: Any, service: Service, requests: list[list[Sentence]], *, text: bool
+) -> None:
+    for request in requests:
+        answer = service.parse(_body(request, text=text))["sentences"]
+        for ours, tree in zip(answer, _parsed(parser, [request], text=text), strict=True):
+            if [token["head"] for token in ours["tokens"]] != tree.heads:
+                sys.exit(f"the service gives another tree for {tree!r}, so nothing is timed")
 
 
 def _load(url: str, bodies: Path, *, seconds: float, **options: float) -> dict[str, Any]:
@@ -208,84 +223,28 @@ def _load(url: str, bodies: Path, *, seconds: float, **options: float) -> dict[s
     return report
 
 
-class _Service:
-    """`treecrf serve` in a process of its own, whose memory can be watched."""
-
-    def __init__(self, model: Path, device: str) -> None:
-        command = [sys.executable, "-m", "treecrf", "serve", "--model", f"m={model}"]
-        self.process = subprocess.Popen(
-            [*command, "--port", "0", "--device", device], stderr=subprocess.PIPE, text=True
-        )
-        assert self.process.stderr is not None
-        said = self.process.stderr.readline()
-        if not (match := re.match(r"serving at (\S+)", said)):
-            sys.exit(f"the service did not start: {said}")
-        self.url = match[1]
-        self._samples: list[float] = []
-        self._watching = threading.Event()
-        self._watcher = threading.Thread(target=self._watch)
-
-    def __enter__(self) -> "_Service":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.process.terminate()
-        self.process.communicate()
-
-    def parse(self, sentences: list[list[str]]) -> Any:
-        body = json.dumps({"tokens": sentences}).encode()
-        headers = {"Content-Type": "application/json"}
-        request = urllib.request.Request(f"{self.url}/api/parse", body, headers)
-        with urllib.request.urlopen(request) as answer:
-            return json.load(answer)
-
-    def time_of_one(self, sentence: list[str]) -> float:
-        """Seconds until a request is answered, refusals included."""
-        started = time.perf_counter()
-        while True:
-            try:
-                self.parse([sentence])
-                return time.perf_counter() - started
-            except urllib.error.HTTPError as error:
-                if error.code != 503:
-                    raise
-                time.sleep(0.05)
-
-    def processor_seconds(self) -> float:
-        """CPU seconds of the process."""
-        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-    def watch(self) -> None:
-        """Start sampling the memory."""
-        self._watching.set()
-        self._watcher.start()
-
-    def _watch(self) -> None:
-        while self._watching.is_set():
-            self._samples.append(resident_mib(self.process.pid))
-            time.sleep(0.1)
-
-    def stop_watching(self) -> tuple[float, float]:
-        """Peak memory in the first and in the second half of the time."""
-        self._watching.clear()
-        self._watcher.join()
-        half = len(self._samples) // 2
-        return max(self._samples[:half]), max(self._samples[half:])
-
-
 def _sentences(file: Path | None) -> list[Sentence]:
     return list(read_conllu(file)) if file else list(generate_treebank(1_000, seed=3))
 
 
-def _requests(sentences: list[Sentence]) -> list[list[list[str]]]:
+def _requests(sentences: list[Sentence]) -> list[list[Sentence]]:
     """Make requests: most of one sentence, some of many."""
     draw = random.Random(1)
-    forms = [sentence.forms for sentence in sentences if len(sentence) <= 100]
+    short = [sentence for sentence in sentences if len(sentence) <= 100]
     return [
-        draw.choices(forms, k=_LONG if draw.random() < _SHARE_OF_LONG else 1)
+        draw.choices(short, k=_LONG if draw.random() < _SHARE_OF_LONG else 1)
         for _ in range(_REQUESTS)
     ]
+
+
+def _text(request: list[Sentence]) -> str:
+    return " ".join(sentence.text for sentence in request)
+
+
+def _body(request: list[Sentence], *, text: bool) -> dict[str, Any]:
+    if text:
+        return {"text": _text(request)}
+    return {"tokens": [sentence.forms for sentence in request]}
 
 
 def _arguments() -> argparse.Namespace:
@@ -293,6 +252,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--model", type=Path, help="a model folder")
     parser.add_argument("--config", default="default", help="of the model that is trained")
     parser.add_argument("--file", type=Path, help="a treebank; else sentences are generated")
+    parser.add_argument("--text", action="store_true", help="send raw text, not words")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--threads", type=int, default=1, help="of torch, in both")
     parser.add_argument("--seconds", type=float, default=60)
