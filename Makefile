@@ -26,7 +26,7 @@ help: ## list these commands
 	@echo "  PYTHON=python3.12   the Python that .venv is made with (3.11 or later)"
 	@echo "  ARGS='-k marginals' options for pytest (make test) or for a benchmark (make bench-ops)"
 	@echo "  TREEBANKS=FOLDER    UD treebanks for check-roundtrip, bench-io, bench-host, bench-parser,"
-	@echo "                      bench-pseudoprojective, bench-rare-marks, profile-parser"
+	@echo "                      bench-pseudoprojective, bench-rare-marks, bench-gpu, profile-parser"
 
 # The English model is in a release; a copy without it draws what a tiny parser makes of the examples.
 ifneq ($(wildcard src/treecrf/models/en/model*.safetensors),)
@@ -145,6 +145,9 @@ bench-onnx: $(INSTALLED) ## time parsing with onnxruntime beside torch, where th
 
 bench-ray: $(INSTALLED) ## parse a corpus with one worker of Ray, two, and two of which one dies
 	@$(BIN)/python -m benchmarks.cluster $(ARGS)
+
+bench-gpu: $(INSTALLED) ## all that is measured on a GPU, and the kernels' tests; figures in build/gpu
+	@$(BIN)/python -m benchmarks.gpu $(TREEBANKS) $(ARGS)
 
 check-api: $(INSTALLED) ## ask the service whatever its description allows, and more
 	@API_EXAMPLES=2000 $(BIN)/python -m pytest -q tests/serve/test_schema.py $(ARGS)
