@@ -62,6 +62,9 @@ class Config(Settings):
     min_freq: int = setting(2, "Words seen less often share one vector.", least=1)
     lowercase: bool = setting(True, "Whether word vectors ignore case; characters keep it.")
     word_size: int = setting(100, "Size of the trained word vectors.", least=1)
+    project_vectors: bool = setting(
+        True, "Whether pretrained vectors are projected; false adds those of `word_size` directly."
+    )
     char_embedding_size: int = setting(50, "Size of the character vectors.", least=1)
     char_size: int = setting(100, "Size of the word vectors made from characters.", least=2)
     max_chars: int = setting(
@@ -261,7 +264,7 @@ _OF_TRANSFORMERS = (
 )
 _OF_WORDS = (
     *("word_size", "char_embedding_size", "char_size", "max_chars", "min_freq", "lowercase"),
-    *("embedding_dropout", "lstm_input_dropout"),
+    *("project_vectors", "embedding_dropout", "lstm_input_dropout"),
 )
 _OF_BILSTM = ("lstm_size", "recurrent_dropout", "recurrent_dropout_mask")
 _OF_GRANDPARENTS = ("grandparent_size", "crf3o_siblings", "longest_third_order")
@@ -272,6 +275,7 @@ ARCHITECTURE = (
     "tags",
     "lowercase",
     "word_size",
+    "project_vectors",
     "char_embedding_size",
     "char_size",
     "max_chars",

@@ -78,10 +78,11 @@ def _add_words(graph: Graph, reader: WordReader, tokens: Value) -> Value:
     grid = ["batch", "token"]
     words = graph.gather(reader.words.trained.weight, graph.input("words", grid))
     projection, vectors = reader.words.projection, reader.words.vectors
-    if projection is not None and vectors is not None:
-        rows = graph.gather(vectors, graph.input("vectors", grid))
-        projected = graph.linear(graph.cast(rows, "float"), projection.weight.t(), None)
-        words = graph.add("Add", words, projected)
+    if vectors is not None:
+        rows = graph.cast(graph.gather(vectors, graph.input("vectors", grid)), "float")
+        if projection is not None:
+            rows = graph.linear(rows, projection.weight.t(), None)
+        words = graph.add("Add", words, rows)
     counts = graph.cast(graph.input("character_counts", ["form"]), "int32")
     characters = graph.input("characters", ["form", "character"])
     forms = add_char_lstm(graph, reader.characters, characters, counts)

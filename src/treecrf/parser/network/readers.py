@@ -26,7 +26,9 @@ class WordReader(nn.Module):
 
     def __init__(self, config: Config, sizes: dict[str, int], *, vectors: Tensor | None) -> None:
         super().__init__()
-        self.words = WordEmbedding(sizes["words"], config.word_size, vectors=vectors)
+        self.words = WordEmbedding(
+            sizes["words"], config.word_size, vectors=vectors, project=config.project_vectors
+        )
         self.characters = CharLSTM(
             sizes["characters"], config.char_embedding_size, config.char_size
         )
