@@ -4,6 +4,7 @@ import ast
 from pathlib import Path
 
 _COMMANDS = (
+    "paper",
     "main_table",
     "subtrees",
     "convergence",
@@ -12,6 +13,7 @@ _COMMANDS = (
     "universal",
     "gold_tags",
     "raw_text",
+    "variants",
     "speed",
     "third_order",
 )

@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 from typing import Any
 
-from experiments.measures import Measure, measure, strict_note
+from experiments.measures import Measure, measure, paired_note, strict_note
 from experiments.options import Options
 from experiments.plots import dots
+from experiments.published import las_of
 from experiments.reports import SIGNIFICANCE, publish
 from experiments.systems import LOC, System
 from experiments.tables import markdown, measure_rows
@@ -21,8 +22,8 @@ __all__ = [
     "count_systems",
     "of_seeds",
     "publish_accuracy",
+    "seed_notes",
     "spread_note",
-    "strict_notes",
     "to_rows",
 ]
 
@@ -89,15 +90,19 @@ def to_rows(measures: dict[Split, Measures], metrics: Sequence[str]) -> list[dic
     ]
 
 
-def strict_notes(measures: dict[Split, Measures], metrics: Sequence[str]) -> list[str]:
-    """Notes on the stricter significance test of these metrics, if there are several seeds."""
-    return strict_note(
-        (f"{system} {split} {metric}", by_metric[metric])
-        for split, table in measures.items()
-        for system, by_metric in table.items()
-        for metric in metrics
-        if metric in by_metric
-    )
+def seed_notes(measures: dict[Split, Measures], metrics: Sequence[str]) -> list[str]:
+    """Notes for several seeds: a stricter test of these metrics, and the last one by seed."""
+
+    def named(chosen: Sequence[str]) -> list[tuple[str, Measure]]:
+        return [
+            (f"{system} {split} {metric}", by_metric[metric])
+            for split, table in measures.items()
+            for system, by_metric in table.items()
+            for metric in chosen
+            if metric in by_metric
+        ]
+
+    return [*strict_note(named(metrics)), *paired_note(named(metrics[-1:]))]
 
 
 def spread_note(options: Options) -> str:
@@ -121,17 +126,21 @@ def publish_accuracy(
     columns = [(split, metric) for split in measures for metric in _ACCURACY]
     names = list(next(iter(measures.values())))
     table = {name: [measures[split][name][metric] for split, metric in columns] for name in names}
+    header, rows = ["", *(f"{split} {name}" for split, name in columns)], measure_rows(table)
+    published = las_of(options.treebank.name) if "test" in measures else {}
+    if published.keys() & table.keys():
+        header.append("the paper: test LAS")
+        for name, row in zip(table, rows, strict=True):
+            row.append(published.get(name, "-"))
     publish(
         options,
         title=f"{title} on {options.treebank.name}",
         content={"rows": to_rows(measures, _ACCURACY)},
-        tables=[
-            markdown(["", *(f"{split} {name}" for split, name in columns)], measure_rows(table))
-        ],
+        tables=[markdown(header, rows)],
         notes=[
             spread_note(options),
             f"{SIGNIFICANCE} {note}".rstrip(),
-            *strict_notes(measures, _ACCURACY),
+            *seed_notes(measures, _ACCURACY),
         ],
         draw=lambda: dots(
             {

@@ -2,13 +2,14 @@
 
 import contextlib
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from collections.abc import Container, Iterable, Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 
 from experiments.errors import ExperimentError
@@ -17,8 +18,9 @@ from experiments.store import Result, Store
 from experiments.worker import USER_ERRORS, carry_out
 from treecrf.parser import folder as checkpoint
 from treecrf.parser.training.loop import Epoch
+from treecrf.treebank import read_conllu
 
-__all__ = ["finish"]
+__all__ = ["finish", "is_done"]
 
 _ROOT = Path(__file__).resolve().parent.parent
 
@@ -29,22 +31,25 @@ def finish(
     *,
     device: str,
     jobs: int,
-    models: bool = False,
+    models: Container[Run] = (),
+    minutes: float | None = None,
     quiet: float = 30.0,
 ) -> dict[Run, Result]:
-    """Carry out the runs that are not in the store; return the results of all.
+    """Carry out the runs that are not in the store; return the results of those that are done.
 
-    With `models`, a run whose model is gone is repeated, even if its result is in the store. Lines
-    on the progress of trainings are at least `quiet` seconds apart.
+    A run of `models` whose model is gone is repeated, even if its result is in the store. After
+    `minutes` trainings are stopped, to be gone on with by the next call. Lines on the progress of
+    trainings are at least `quiet` seconds apart.
     """
     wanted = list(dict.fromkeys(runs))
-    open_runs = [
-        run for run in wanted if store.load(run) is None or (models and not store.has_model(run))
-    ]
+    open_runs = [run for run in wanted if not is_done(run, store, models=models)]
     kept = len(wanted) - len(open_runs)
     print(f"{_counted(wanted)}, {kept} finished before; models in {store.folder / 'models'}")
     started = time.perf_counter()
-    work = _one_by_one if jobs == 1 else partial(_side_by_side, jobs=jobs)
+    work = _one_by_one
+    if jobs > 1 or minutes is not None:
+        limit = math.inf if minutes is None else started + 60 * minutes
+        work = partial(_side_by_side, jobs=jobs, limit=limit)
     progress = _Progress(store, quiet)
     for number, run in enumerate(work(open_runs, store, progress, device=device), kept + 1):
         result = store.load(run)
@@ -58,15 +63,22 @@ def finish(
             f"since the start{left_out}",
             flush=True,
         )
+    if open_runs:
+        print(progress.total(), flush=True)
     results = {run: store.load(run) for run in wanted}
     return {run: result for run, result in results.items() if result is not None}
+
+
+def is_done(run: Run, store: Store, *, models: Container[Run] = ()) -> bool:
+    """Whether a run is in the store, with its model if that is asked for."""
+    return store.load(run) is not None and (run not in models or store.has_model(run))
 
 
 def _one_by_one(
     runs: Sequence[Run], store: Store, progress: "_Progress", *, device: str
 ) -> Iterator[Run]:
     for run in runs:
-        _announce(run, store)
+        progress.begin(run)
         try:
             carry_out(run, store, device=device, on_epoch=partial(progress.after_epoch, run))
         except USER_ERRORS as error:
@@ -75,20 +87,29 @@ def _one_by_one(
 
 
 def _side_by_side(
-    runs: Sequence[Run], store: Store, progress: "_Progress", *, device: str, jobs: int
+    runs: Sequence[Run],
+    store: Store,
+    progress: "_Progress",
+    *,
+    device: str,
+    jobs: int,
+    limit: float,
 ) -> Iterator[Run]:
-    """Carry out `jobs` runs at once; after a failure the running ones go on, no other begins."""
+    """Carry out `jobs` runs at once; after a failure the running ones go on, no other begins.
+
+    At the `limit`, a time, all of them are stopped.
+    """
     waiting = list(runs)
     running: dict[Run, _Worker] = {}
     failures: list[str] = []
     try:
-        while running or (waiting and not failures):
+        while (running or (waiting and not failures)) and time.perf_counter() < limit:
             while len(running) < jobs and not failures:
                 run = _next_run(waiting, running)
                 if run is None:
                     break
                 waiting.remove(run)
-                _announce(run, store)
+                progress.begin(run)
                 running[run] = _Worker(run, store, device=device, jobs=jobs)
             time.sleep(0.1)
             progress.tell(running)
@@ -118,7 +139,30 @@ class _Progress:
     def __init__(self, store: Store, quiet: float) -> None:
         self.store = store
         self.quiet = quiet
-        self.told = time.perf_counter()
+        self.started = self.told = time.perf_counter()
+        self.begun: dict[Run, int] = {}
+        """Epochs that were done when the command began, by run."""
+
+    def begin(self, run: Run) -> None:
+        """Print a line if an interrupted run goes on."""
+        self.begun[run] = 0
+        if (self.store.model_folder(run) / checkpoint.CHECKPOINT).exists():
+            self.begun[run] = _epochs_done(run, self.store)
+            print(f"going on with {run.label} after epoch {self.begun[run]}", flush=True)
+
+    def total(self) -> str:
+        """Line on the sentences a second of all trainings together, starts and dev included."""
+        taken = time.perf_counter() - self.started
+        sentences = sum(
+            _sentences(run.treebank.train.path)
+            * (1.0 if run.mask is None else run.mask.share)
+            * max(0, _epochs_done(run, self.store) - before)
+            for run, before in self.begun.items()
+        )
+        return (
+            f"{_counted(list(self.begun))} in {_minutes(taken)}: {sentences / taken:,.0f} "
+            "sentences a second in all"
+        )
 
     def after_epoch(self, run: Run, epoch: Epoch) -> None:
         """Callback for `carry_out`."""
@@ -173,11 +217,9 @@ class _Worker:
         return lines[-1] if lines else f"it ended with exit code {self.process.returncode}"
 
 
-def _announce(run: Run, store: Store) -> None:
-    """Print a line if an interrupted run goes on."""
-    if (store.model_folder(run) / checkpoint.CHECKPOINT).exists():
-        done = _epochs_done(run, store)
-        print(f"going on with {run.label} after epoch {done}", flush=True)
+@cache
+def _sentences(path: Path) -> int:
+    return sum(1 for _ in read_conllu(path))
 
 
 def _epochs_done(run: Run, store: Store) -> int:

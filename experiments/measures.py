@@ -1,5 +1,6 @@
 """Metrics over seeds: their mean, their spread, and whether chance explains the difference."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -10,7 +11,7 @@ from typing import Any
 from treecrf.treebank.metrics.counts import Counts
 from treecrf.treebank.metrics.significance import compare_counts
 
-__all__ = ["Measure", "mark", "measure", "percentages", "strict_note"]
+__all__ = ["Measure", "mark", "measure", "paired_note", "paired_p", "percentages", "strict_note"]
 
 _LEVELS = ((0.005, "‡"), (0.05, "†"))
 
@@ -24,6 +25,14 @@ class Measure:
     """Of the outputs of all seeds, one after the other: seed i against seed i."""
     strict_p: float | None = None
     """Of several seeds: a sentence is swapped in all of them or in none."""
+    baseline: tuple[float, ...] = ()
+    """The metric of what it is compared to, by seed."""
+
+    @property
+    def gains(self) -> tuple[float, ...]:
+        """Difference from the baseline, by seed."""
+        pairs = zip(self.values, self.baseline, strict=True) if self.baseline else ()
+        return tuple(ours - theirs for ours, theirs in pairs)
 
     @property
     def mean(self) -> float:
@@ -45,7 +54,11 @@ class Measure:
             "spread": None if self.spread is None else round(self.spread, 4),
             "values": [round(value, 4) for value in self.values],
             "p": self.p,
-        } | ({} if self.strict_p is None else {"strict_p": self.strict_p})
+        } | (
+            {}
+            if self.strict_p is None
+            else {"strict_p": self.strict_p, "paired_p": paired_p(self.gains)}
+        )
 
 
 def mark(p: float | None) -> str:
@@ -68,8 +81,14 @@ def measure(
         p_values = _p_values([*chain(*baseline)], [*chain(*by_seed)])
         if len(by_seed) > 1:
             strict = _p_values(_over_seeds(baseline), _over_seeds(by_seed))
+    others = [] if baseline is None else [percentages(counts) for counts in baseline]
     return {
-        name: Measure(tuple(seed[name] for seed in scores), p_values.get(name), strict.get(name))
+        name: Measure(
+            tuple(seed[name] for seed in scores),
+            p_values.get(name),
+            strict.get(name),
+            tuple(seed[name] for seed in others),
+        )
         for name in scores[0]
     }
 
@@ -92,6 +111,43 @@ def strict_note(named: Iterable[tuple[str, Measure]]) -> list[str]:
     if not others:
         return [f"{test} gives the same marks."]
     return [f"{test} gives other marks: {', '.join(others)}."]
+
+
+def paired_p(gains: Sequence[float]) -> float:
+    """Two-sided p-value of Student's t-test that differences by seed have a mean of 0."""
+    freedom, mean, spread = len(gains) - 1, fmean(gains), stdev(gains)
+    if spread == 0:
+        return float(mean == 0)
+    angle = math.atan(abs(mean) * math.sqrt(len(gains) / freedom) / spread)
+    # The distribution function for whole degrees of freedom: Abramowitz and Stegun, 26.7.3-4.
+    odd = freedom % 2
+    term = math.cos(angle) if odd else 1.0
+    total = 0.0
+    for power in range(2 + odd, freedom + 1, 2):
+        total += term
+        term *= (power - 1) / power * math.cos(angle) ** 2
+    if odd:
+        return 1 - 2 / math.pi * (angle + math.sin(angle) * total)
+    return 1 - math.sin(angle) * total
+
+
+def paired_note(named: Iterable[tuple[str, Measure]]) -> list[str]:
+    """Note on differences from the baseline by seed, if there are several seeds."""
+    found = []
+    for name, item in named:
+        gains = item.gains
+        if len(gains) > 1:
+            above = sum(gain > 0 for gain in gains)
+            found.append(
+                f"{name} {fmean(gains):+.2f} ± {stdev(gains):.2f} (higher with {above} of "
+                f"{len(gains)}, p = {paired_p(gains):.2g})"
+            )
+    if not found:
+        return []
+    return [
+        "Differences by seed, their standard deviation, and the p of a paired t-test over seeds: "
+        f"{'; '.join(found)}."
+    ]
 
 
 def _over_seeds(by_seed: Sequence[Sequence[Counts]]) -> list[Counts]:

@@ -4,6 +4,7 @@ import argparse
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, get_args
@@ -22,7 +23,7 @@ from treecrf.treebank import read_conllu
 from treecrf.treebank.metrics.counts import punctuation
 from treecrf.treebank.metrics.scores import Punctuation
 
-__all__ = ["Options", "start"]
+__all__ = ["Options", "plan_of", "start"]
 
 # What an experiment compares is not for the user to set.
 _VARIED = ("loss", "nonprojective", "crf3o_siblings", "decoder", "seed")
@@ -67,6 +68,7 @@ class Options:
         base: Config | None = None,
         mask: Mask | None = None,
         init: Run | None = None,
+        note: str = "",
     ) -> Run:
         """Plan a training; by default on the only treebank, with the shared settings."""
         run = Run(
@@ -77,13 +79,48 @@ class Options:
             punct=self.punct,
             init=init,
             transformer=self.transformer,
+            note=note,
         )
         self.runs.append(run)
         return run
 
     def finish(self, runs: Iterable[Run], *, models: bool = False) -> dict[Run, Result]:
         """The results of runs, after training what is not in the store."""
-        return finish(list(runs), self.store, device=self.device, jobs=self.jobs, models=models)
+        wanted = list(runs)
+        planned = _PLANNED.get()
+        if planned is not None:
+            planned.update(dict.fromkeys(wanted, models))
+            raise _PlannedError
+        return finish(
+            wanted,
+            self.store,
+            device=self.device,
+            jobs=self.jobs,
+            models=wanted if models else (),
+        )
+
+
+class _PlannedError(Exception):
+    """All that an experiment trains is known."""
+
+
+_PLANNED: ContextVar[dict[Run, bool] | None] = ContextVar("planned", default=None)
+
+
+def plan_of(main: Callable[[Sequence[str]], int], arguments: Sequence[str]) -> dict[Run, bool]:
+    """The trainings of an experiment with these arguments, and whether it needs their models.
+
+    Nothing is trained. An error in the arguments is printed and ends the process.
+    """
+    planned: dict[Run, bool] = {}
+    token = _PLANNED.set(planned)
+    try:
+        code = main(arguments)
+    except _PlannedError:
+        return planned
+    finally:
+        _PLANNED.reset(token)
+    sys.exit(code)
 
 
 def start(
@@ -117,6 +154,7 @@ def _parser(experiment: str, description: str | None, *, several: bool) -> argpa
     where = "where results, finished runs and models go (default: results)"
     add("--out", type=Path, default=Path("results"), metavar="DIR", help=where)
     often = "each system is trained once with each of these (default: 1)"
+    add("--name", metavar="NAME", help="name of the output files (default: that of the experiment)")
     add("--seeds", default="1", metavar="1,2,3", help=often)
     long = "train for exactly so many (default: until the settings say so)"
     add("--epochs", type=int, metavar="N", help=long)

@@ -7,7 +7,7 @@ from typing import get_args
 
 from experiments.comparison import spread_note
 from experiments.errors import ExperimentError
-from experiments.measures import Measure, measure
+from experiments.measures import Measure, measure, paired_note, strict_note
 from experiments.options import Options, start
 from experiments.plots import Curve, curves
 from experiments.reports import SIGNIFICANCE, publish
@@ -47,6 +47,8 @@ def run(options: Options) -> None:
         "is kept at every larger one. The share of dependencies is that of all sentences together, "
         "to the nearest dependency.",
     ]
+    named = [(f"{s.name} {keep:.0%} {unit}", item) for (unit, keep, s), item in las.items()]
+    notes += [*strict_note(named), *paired_note(named)]
     if options.own.same_steps:
         notes.append("With fewer sentences there are more epochs: the number of steps is the same.")
     publish(

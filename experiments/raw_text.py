@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from experiments.files import read_json, write_json
 from experiments.measures import Measure
 from experiments.options import Options, start
 from experiments.plots import dots
+from experiments.published import las_of
 from experiments.reports import publish
 from experiments.runs import Run
 from experiments.systems import CRF, CRF2O, LOC
@@ -66,6 +67,7 @@ def run(options: Options) -> None:
             }
     table = {name: [row[metric] for metric in METRICS] for name, row in measures.items()}
     tokens = options.own.tokens or options.own.segmenter
+    published = las_of(options.treebank.name, raw_text=True) if split == "test" else {}
     publish(
         options,
         title=f"Raw text of {options.treebank.name}",
@@ -78,7 +80,7 @@ def run(options: Options) -> None:
                 for metric, item in row.items()
             ],
         },
-        tables=[markdown([split, *METRICS], measure_rows(table, bold=False))],
+        tables=[_table(table, split, published)],
         notes=[
             f"F1 of the CoNLL 2018 evaluation over the segmentation of {tokens}; LAS is without "
             "subtypes of relations.",
@@ -89,6 +91,15 @@ def run(options: Options) -> None:
             xlabel="%",
         ),
     )
+
+
+def _table(table: Mapping[str, Sequence[Measure]], split: str, published: Mapping[str, str]) -> str:
+    header, rows = [split, *METRICS], measure_rows(table, bold=False)
+    if published:
+        header.append("the paper: LAS")
+        for name, row in zip(table, rows, strict=True):
+            row.append(published.get(name, "-"))
+    return markdown(header, rows)
 
 
 def _given(own: argparse.Namespace, gold: Sequence[Sentence]) -> list[Sentence]:

@@ -15,12 +15,18 @@ from treecrf.parser.device import choose_device
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["SIGNIFICANCE", "changed_settings", "publish"]
+__all__ = ["SIGNIFICANCE", "changed_settings", "publish", "significance"]
 
-SIGNIFICANCE = (
-    "† p < 0.05 and ‡ p < 0.005 against Loc, by Dan Bikel's randomised comparator, two-sided: a "
-    "marked system is better or worse than Loc as its figure says."
-)
+
+def significance(baseline: str) -> str:
+    """Sentence about the marks in a table."""
+    return (
+        f"† p < 0.05 and ‡ p < 0.005 against {baseline}, by Dan Bikel's randomised comparator, "
+        f"two-sided: a marked system is better or worse than {baseline} as its figure says."
+    )
+
+
+SIGNIFICANCE = significance("Loc")
 
 
 def publish(
@@ -34,7 +40,7 @@ def publish(
 ) -> None:
     """Print the tables, and write `NAME.json`, `NAME.md`, `NAME.png` and `NAME.svg`."""
     folder = options.out if len(options.treebanks) > 1 else options.out / options.treebank.name
-    path = folder / options.experiment
+    path = folder / (options.own.name or options.experiment)
     facts = machine(choose_device(options.device))
     trained = _trained(options)
     write_json(
@@ -70,10 +76,30 @@ def _trained(options: Options) -> list[dict[str, Any]]:
     """The runs that the figures come from, and where those were trained."""
     records = {run: options.store.record(run) for run in dict.fromkeys(options.runs)}
     return [
-        {"run": run.label, "record": f"runs/{run.key}.json", "machine": record["machine"]}
+        {
+            "run": run.label,
+            "record": f"runs/{run.key}.json",
+            "machine": record["machine"],
+            "best_epoch": _best_epoch(record["epochs"]["las"]),
+            "epochs": len(record["epochs"]["las"]),
+        }
         for run, record in records.items()
         if record is not None
     ]
+
+
+def _best_epoch(las: Sequence[float]) -> int:
+    return las.index(max(las)) + 1
+
+
+def _ends(trained: Sequence[Mapping[str, Any]]) -> str:
+    """Sentence on the best epoch of each training, and how many there were."""
+    by_name: dict[str, list[str]] = {}
+    for run in trained:
+        name, _, rest = run["run"].partition(", seed ")
+        name += "".join(f", {part}" for part in rest.split(", ")[1:])
+        by_name.setdefault(name, []).append(f"{run['best_epoch']} of {run['epochs']}")
+    return "Best epochs: " + "; ".join(f"{k} {', '.join(v)}" for k, v in by_name.items()) + "."
 
 
 def _origin(
@@ -86,6 +112,7 @@ def _origin(
     return [
         f"Seeds: {seeds}. Settings other than the default ones: {settings or 'none'}.",
         f"Trained on {'; '.join(machines)}.",
+        _ends(trained),
         f"Made with `{options.command}` on {_named(facts)}.",
     ]
 

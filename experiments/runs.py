@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -26,6 +26,11 @@ class Mask:
     unit: Unit
     keep: float
     seed: int
+
+    @property
+    def share(self) -> float:
+        """The share of the sentences that is left."""
+        return self.keep if self.unit == "sentences" else 1.0
 
     @property
     def training(self) -> dict[str, Any]:
@@ -52,6 +57,8 @@ class Run:
     """The run whose model this one starts from."""
     transformer: DataFile | None = None
     """The folder with the pretrained encoder, where the settings name one."""
+    note: str = field(default="", compare=False)
+    """What else there is to say of it in a line of progress."""
 
     @property
     def files(self) -> list[DataFile]:
@@ -65,6 +72,8 @@ class Run:
         label = f"{model_name(self.config)} on {self.treebank.name}, seed {self.config.seed}"
         if self.config.tags != "none":
             label += f", {self.config.tags}"
+        if self.note:
+            label += f", {self.note}"
         return label if self.mask is None else f"{label}, {self.mask.keep:.0%} {self.mask.unit}"
 
     @property
@@ -130,6 +139,7 @@ class Run:
             "punct": self.punct,
             "init": None if self.init is None else self.init.to_dict(),
             "transformer": file(self.transformer),
+            "note": self.note,
         }
 
     @classmethod
@@ -150,6 +160,7 @@ class Run:
             punct=data["punct"],
             init=None if data["init"] is None else cls.from_dict(data["init"]),
             transformer=file(data["transformer"]),
+            note=data["note"],
         )
 
 

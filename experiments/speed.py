@@ -1,10 +1,13 @@
-"""Sentences a second of each model on GPU and CPU, and how often greedy heads are a tree."""
+"""Sentences a second of each model, parsing on GPU and CPU and in training, and greedy trees."""
 
 import argparse
 import sys
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from pathlib import Path
+from statistics import fmean
 
 import torch
 
@@ -13,17 +16,22 @@ from experiments.errors import ExperimentError
 from experiments.host_trees import greedy_share, parse_with_host_trees
 from experiments.options import Options, start
 from experiments.plots import Bar, bars
+from experiments.published import speed_table
 from experiments.reports import publish
+from experiments.runs import Run
 from experiments.systems import CRF, CRF2O, LOC, LOC_MST, System
 from experiments.tables import markdown
 from experiments.treebanks import shared_split
-from treecrf.parser import Parser, load
+from treecrf.parser import Parser, load, set_up
 from treecrf.parser.device import choose_device
+from treecrf.parser.training.loop import Epoch, train
 from treecrf.treebank import Sentence, read_conllu
 
 SYSTEMS = (LOC_MST, LOC, CRF, CRF2O)
 MARGINAL = (CRF, CRF2O)
 HOST_TREES = "GPU, inside-outside on the CPU"
+TRAINING = "training"
+_EPOCHS = 3
 # Heads that may differ between two ways of computing the same marginals, which round differently.
 MAY_DIFFER = 0.002
 
@@ -90,6 +98,8 @@ def run(options: Options) -> None:
         system.name: greedy_share(load(folders[system], device=options.device), sentences)
         for system in MARGINAL
     }
+    for system, planned in runs.items():
+        speeds.append(time_training(system, planned, options.device))
     columns = list(dict.fromkeys(speed.where for speed in speeds))
     figures = {(speed.system, speed.where): speed.sentences_per_second for speed in speeds}
     rows = []
@@ -107,11 +117,13 @@ def run(options: Options) -> None:
             "rows": [asdict(speed) for speed in speeds],
             "greedy_share": greedy,
         },
-        tables=[markdown(["", *columns, "greedy"], rows)],
+        tables=[markdown(["", *columns, "greedy"], rows), speed_table()],
         notes=[
             f"Sentences a second on {split} ({len(sentences):,} sentences), from words to trees "
             "without probabilities, the median of several passes. "
             f"Threads on the CPU: {torch.get_num_threads()}.",
+            f"Training: the last of {_EPOCHS} epochs on {chosen}, nothing beside it, dev not "
+            "scored.",
             "Greedy: the share of sentences whose most probable heads, each taken by itself, are a "
             "projective tree, so that no chart is decoded.",
         ],
@@ -127,6 +139,29 @@ def run(options: Options) -> None:
             xlabel="sentences a second",
         ),
     )
+
+
+def time_training(system: System, planned: Run, device: str) -> Speed:
+    """Speed of an epoch of training; the first ones compile kernels and are not counted."""
+    config = planned.config.changed({"epochs": _EPOCHS, "patience": _EPOCHS})
+    embeddings = planned.embeddings and planned.embeddings.path
+    treebank = planned.treebank
+    with tempfile.TemporaryDirectory() as folder:
+        training = set_up(
+            Path(folder),
+            config,
+            train=[treebank.train.path],
+            dev=treebank.dev.path,
+            embeddings=embeddings,
+            device=device,
+        )
+        sentences = training.prepared.sentences
+        last: list[Epoch] = []
+        training.on_epoch = last.append
+        train(training, Path(folder))
+    rate = last[-1].sentences_per_second
+    print(f"{system.name}, {TRAINING}: {rate:,.0f} sentences/s", flush=True)
+    return Speed(system.name, TRAINING, rate, rate * fmean(map(len, sentences)))
 
 
 def check_host_trees(system: System, parser: Parser, sentences: Sequence[Sentence]) -> None:

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from experiments.comparison import (
     compare_systems,
     count_systems,
+    seed_notes,
     spread_note,
-    strict_notes,
     to_rows,
 )
 from experiments.options import Options, start
 from experiments.plots import dots
+from experiments.published import subtree_tables
 from experiments.reports import SIGNIFICANCE, publish
 from experiments.systems import CRF, CRF2O, LOC
 from experiments.tables import markdown, measure_rows
@@ -38,7 +39,7 @@ def run(options: Options) -> None:
         "every relation as well.",
         spread_note(options),
         f"{SIGNIFICANCE} SIB P and R carry no marks.",
-        *strict_notes(measures, list(METRICS)),
+        *seed_notes(measures, list(METRICS)),
     ]
     if any("SIB" not in by_metric for by_metric in shown.values()):
         notes.append("There is no SIB for partial references.")
@@ -46,7 +47,7 @@ def run(options: Options) -> None:
         options,
         title=f"Subtrees and whole trees on {options.treebank.name}",
         content={"rows": to_rows(measures, list(METRICS))},
-        tables=tables,
+        tables=[*tables, *subtree_tables(list(METRICS.values()))],
         notes=notes,
         draw=lambda: dots(
             {

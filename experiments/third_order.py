@@ -14,8 +14,8 @@ from experiments.comparison import (
     compare_systems,
     compare_two,
     of_seeds,
+    seed_notes,
     spread_note,
-    strict_notes,
     to_rows,
 )
 from experiments.measures import Measure
@@ -99,7 +99,7 @@ def run(options: Options) -> None:
         notes=[
             spread_note(options),
             f"{SIGNIFICANCE} {compare_two(counts, CRF3O, CRF2O)}",
-            *strict_notes(measures, METRICS),
+            *seed_notes(measures, METRICS),
             "Right heads in percent, by the gold tree: the length of the arc, the depth of the "
             "word (1: it hangs on the root symbol), words with the relation conj, and nmod or obl "
             f"with a child that is case; {of_seeds(options)}.",

@@ -120,6 +120,8 @@ def test_partial_and_gold_tags(treebank: Path, out: Path) -> None:
     records = [json.loads((out / run["record"]).read_text()) for run in content["trained"]]
     tags = [record["training"]["config"]["tags"] for record in records]
     assert tags == ["none"] * 3 + ["upos"] * 3
+    sizes = [record["training"]["config"]["char_size"] for record in records]
+    assert sizes == [32] * 3 + [0] * 3  # tags instead of characters
     systems = dict.fromkeys(row["system"] for row in content["rows"])
     names = ["Loc", "Crf", "Crf2o"]
     assert list(systems) == [*names, *(f"{name}, gold UPOS" for name in names)]
@@ -143,7 +145,9 @@ def test_speed(treebank: Path, out: Path) -> None:
     run(speed.main, treebank, out, "--seconds", "0")
     content = result_of(out / "made", "speed")
     assert [(row["system"], row["where"]) for row in content["rows"]] == [
-        (name, "CPU") for name in ("Loc-MST", "Loc", "Crf", "Crf2o")
+        (name, where)
+        for where in ("CPU", "training")
+        for name in ("Loc-MST", "Loc", "Crf", "Crf2o")
     ]
     assert all(row["sentences_per_second"] > 0 for row in content["rows"])
     assert content["greedy_share"].keys() == {"Crf", "Crf2o"}

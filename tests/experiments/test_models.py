@@ -43,7 +43,7 @@ def test_a_training_that_has_not_ended_is_no_model(
     assert epochs_in(store, run) == 1
     assert not store.has_model(run)
     capsys.readouterr()
-    finish([run], store, device="cpu", jobs=1, models=True)
+    finish([run], store, device="cpu", jobs=1, models=[run])
     assert "1 training, 0 finished before" in capsys.readouterr().out
     assert store.has_model(run)
     assert epochs_in(store, run) == 2
@@ -76,7 +76,7 @@ def test_figures_of_two_models_are_not_mixed(treebank: Path, tmp_path: Path) -> 
     assert store.load(with_punctuation) is not None
     store.raw_path(run, "of-a-text").write_text("{}")
     shutil.rmtree(tmp_path / "models")
-    finish([run], store, device="cpu", jobs=1, models=True)
+    finish([run], store, device="cpu", jobs=1, models=[run])
     assert store.load(run) is not None
     assert store.load(with_punctuation) is None
     assert not store.raw_path(run, "of-a-text").exists()

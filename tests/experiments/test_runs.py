@@ -15,6 +15,7 @@ import pytest
 import torch
 
 from experiments import main_table, universal
+from experiments.by_treebank import one_release_each
 from experiments.comparison import spread_note
 from experiments.errors import ExperimentError
 from experiments.jobs import finish
@@ -229,7 +230,7 @@ def test_a_test_part_that_comes_later_needs_no_training(
     capsys.readouterr()
     finish([tested], store, device="cpu", jobs=1)
     assert "1 training, 1 finished before" in capsys.readouterr().out
-    finish([tested], store, device="cpu", jobs=1, models=True)  # now that is not enough
+    finish([tested], store, device="cpu", jobs=1, models=[tested])  # now that is not enough
     assert weights.exists()
 
 
@@ -312,7 +313,7 @@ def test_punctuation_that_is_not_there(tmp_path: Path, capsys: pytest.CaptureFix
 def test_an_average_counts_one_release_of_a_treebank(treebank: Path) -> None:
     def counted(*names: str) -> list[str]:
         every = [replace(open_treebank(treebank), name=name) for name in names]
-        return [one.name for one in universal.one_release_each(every)]
+        return [one.name for one in one_release_each(every)]
 
     assert counted("cs-2.3", "en-2.16", "en-2.3", "fr-2.3") == ["cs-2.3", "en-2.3", "fr-2.3"]
     assert counted("en-2.16", "en-2.3") == ["en-2.16"]

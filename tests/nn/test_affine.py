@@ -3,7 +3,13 @@
 import pytest
 import torch
 
-from treecrf.nn.affine import BiaffineArcs, BiaffineRelations, TriaffineSiblings, with_one
+from treecrf.nn.affine import (
+    BiaffineArcs,
+    BiaffineRelations,
+    BiaffineSiblings,
+    TriaffineSiblings,
+    with_one,
+)
 
 SIZE = 5
 
@@ -91,3 +97,20 @@ def test_bytes_give_nearly_the_same_scores(size: int) -> None:
         assert (found - exact).norm() < 0.03 * exact.norm()
         row = [vectors[2:3] for vectors in given]
         torch.testing.assert_close(layer(*row), found[2:3], rtol=1e-5, atol=1e-4)
+
+
+def test_three_biaffines_score_three_pairs_of_words() -> None:
+    layer = BiaffineSiblings(SIZE)
+    for weight in layer.parameters():
+        torch.nn.init.normal_(weight)
+    dependents, heads, siblings = (vectors(2, 4, seed=seed) for seed in (1, 2, 3))
+    affine = with_one(siblings), with_one(dependents)
+    expected = (
+        torch.einsum("bih,hs,bks->bik", heads, layer.by_sibling, siblings).unsqueeze(1)
+        + torch.einsum("bih,hm,bjm->bji", heads, layer.by_dependent, affine[1]).unsqueeze(3)
+        + torch.einsum("bks,sm,bjm->bjk", affine[0], layer.by_both, affine[1]).unsqueeze(2)
+    )
+    torch.testing.assert_close(layer(dependents, heads, siblings), expected)
+    forms = layer.forms(heads[0])  # of one long sentence
+    scores = torch.einsum("ism,ks,jm->jik", forms, affine[0][0], affine[1][0])
+    torch.testing.assert_close(scores, expected[0])

@@ -10,6 +10,7 @@ from tests.parser.models import (
     SMALL,
     VOCABULARY,
     batch_of,
+    random_parser,
     random_scorer,
     sentences_of,
     with_loss,
@@ -17,6 +18,8 @@ from tests.parser.models import (
 from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.training.warm_start import take_weights
 from treecrf.parser.vocab import Vocabulary
+from treecrf.treebank import Sentence
+from treecrf.treebank.tokens import Token
 
 LENGTHS = (3, 7, 1, 5, 0, 3)
 
@@ -168,3 +171,30 @@ def test_only_models_of_the_second_order_score_siblings() -> None:
         assert any(name.startswith("pair") for name in scorer.roles.sizes) == (
             loss in ("crf2o", "crf3o")
         )
+
+
+def test_without_characters_tags_tell_words_apart() -> None:
+    config = replace(SMALL, tags="upos", char_size=0)
+    scorer = random_scorer(config)
+
+    def root_scores(form: str, tag: str) -> torch.Tensor:
+        batch = batch_of([Sentence.from_tokens([Token(1, form, upos=tag)])], config)
+        return scorer.arcs(scorer(batch), batch)
+
+    torch.testing.assert_close(root_scores("dogs", "N"), root_scores("cab", "N"))
+    assert not torch.allclose(root_scores("dogs", "N"), root_scores("dogs", "V"))
+
+
+@pytest.mark.parametrize("form", ["shared", "biaffine"])
+def test_other_forms_of_sibling_scores(form: str) -> None:
+    config = replace(with_loss("crf2o"), sibling_form=form)
+    scorer = random_scorer(config)
+    assert ("pair_head" in scorer.roles.sizes) == (form == "biaffine")
+    (sentence,) = sentences_of([5])
+    batch = batch_of([sentence], config)
+    roles = scorer(batch)
+    siblings, factors = scorer.siblings(roles, batch), scorer.sibling_factors(roles, batch)
+    expected = torch.einsum("ism,ks,jm->jik", *factors)
+    torch.testing.assert_close(siblings[0], expected)
+    (parsed,) = random_parser(config).parse_tokens([sentence])
+    assert 0 in parsed.heads

@@ -133,3 +133,20 @@ def test_unseen_words_of_the_file_have_vectors_of_their_own() -> None:
         assert not torch.allclose(known, unknown)
     assert not torch.allclose(cat, cow)
     torch.testing.assert_close(inputs("Cat"), cat)
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_vectors_of_the_size_of_words_are_added_as_they_are(size: int) -> None:
+    words, values = read_vectors(io.BytesIO(b"dog 1 -1\ncat -1 1\n"))
+    config = replace(SMALL, word_size=size, project_vectors=False)
+    vocabulary = VOCABULARY.with_vectors(words)
+    scorer = random_scorer(config, vocabulary=vocabulary, vectors=values)
+    reader = scorer.reader.words
+    assert (reader.projection is None) == (size == 2)  # others are projected all the same
+    batch = batch_of([Sentence(["cat"])], config, vocabulary=vocabulary)
+    assert batch.words is not None
+    word = reader.trained(batch.words.words)[1]
+    found = reader(batch.words.words, batch.words.vectors)[1] - word
+    vector = values[2].to(found.dtype)
+    expected = vector if size == 2 else reader.projection(vector)
+    torch.testing.assert_close(found, expected)

@@ -145,3 +145,31 @@ class TriaffineSiblings(nn.Module):
         pairs = self.pairs(heads, siblings).flatten(1, 2)
         scores = torch.bmm(with_one(dependents), pairs.transpose(1, 2))
         return scores.view(batch, tokens, tokens, tokens)
+
+
+class BiaffineSiblings(TriaffineSiblings):
+    """s(i, k, j) = h_iᵀ S s_k + h_iᵀ M [m_j; 1] + [s_k; 1]ᵀ P [m_j; 1]: three pairs of words.
+
+    As a triaffine form, the first two are where the 1 of dependent or sibling is.
+    """
+
+    def __init__(self, size: int) -> None:
+        nn.Module.__init__(self)
+        self.by_sibling = nn.Parameter(torch.zeros(size, size))
+        self.by_dependent = nn.Parameter(torch.zeros(size, size + 1))
+        self.by_both = nn.Parameter(torch.zeros(size + 1, size + 1))
+        self.rounded = self.packed = None
+
+    @property
+    def weight(self) -> Tensor:  # type: ignore[override]
+        """Weights `[head, sibling, dependent]` without those of sibling and dependent."""
+        others = functional.pad(self.by_sibling.unsqueeze(2), (self.by_sibling.shape[0], 0))
+        return torch.cat((others, self.by_dependent.unsqueeze(1)), 1)
+
+    def forms(self, heads: Tensor) -> Tensor:
+        """The form of each head, as those of a triaffine."""
+        return super().forms(heads) + self.by_both
+
+    def pairs(self, heads: Tensor, siblings: Tensor) -> Tensor:
+        """Those of a triaffine."""
+        return super().pairs(heads, siblings) + (with_one(siblings) @ self.by_both).unsqueeze(1)

@@ -19,27 +19,33 @@ def _rows(table: nn.Embedding, numbers: Tensor) -> Tensor:
 
 
 class WordEmbedding(nn.Module):
-    """Trained vector of each frequent word, plus a projection of its fixed pretrained one."""
+    """Trained vector of each frequent word, plus its fixed pretrained one or a projection of that.
 
-    def __init__(self, words: int, size: int, *, vectors: Tensor | None = None) -> None:
+    Without `project`, pretrained vectors of the same size are added as they are.
+    """
+
+    def __init__(
+        self, words: int, size: int, *, vectors: Tensor | None = None, project: bool = True
+    ) -> None:
         super().__init__()
         self.trained = nn.Embedding(words, size)
         # Not in state_dict: they never change, and are stored once.
         self.register_buffer("vectors", vectors, persistent=False)
         self.vectors: Tensor | None
-        self.projection = None if vectors is None else nn.Linear(vectors.shape[1], size, bias=False)
-        if self.projection is not None:  # the trained vector is a difference, which starts at 0
+        self.projection = None
+        if vectors is not None:  # the trained vector is a difference, which starts at 0
             nn.init.zeros_(self.trained.weight)
-            nn.init.orthogonal_(self.projection.weight)
+            if project or vectors.shape[1] != size:
+                self.projection = nn.Linear(vectors.shape[1], size, bias=False)
+                nn.init.orthogonal_(self.projection.weight)
 
     def forward(self, words: Tensor, pretrained: Tensor | None) -> Tensor:
         """Vectors `[token, feature]` of words; `pretrained` are rows of the pretrained vectors."""
         embedded = _rows(self.trained, words)
-        if self.projection is None or pretrained is None:
+        if self.vectors is None or pretrained is None:
             return embedded
-        assert self.vectors is not None
         rows = self.vectors[pretrained].to(embedded.dtype)
-        return embedded + self.projection(rows)
+        return embedded + (rows if self.projection is None else self.projection(rows))
 
 
 class CharLSTM(nn.Module):

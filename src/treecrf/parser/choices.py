@@ -9,6 +9,7 @@ InputKind = Literal["auto", "conllu", "tokens", "text", "lines", "jsonl", "parqu
 Encoder = Literal["bilstm", "transformer"]
 Schedule = Literal["exponential", "linear"]  # of the learning rate
 Precision = Literal["float32", "int8"]  # arithmetic on a CPU
+SiblingForm = Literal["triaffine", "shared", "biaffine"]  # how siblings are scored
 RecurrentMask = Literal["batch", "sentence"]  # recurrent dropout: one mask for each
 Column = Literal["upos", "xpos", "feats", "lemma"]  # what is predicted besides the tree
 Tags = Literal["none", "upos", "xpos"]  # the column whose tags are embedded

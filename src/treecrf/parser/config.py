@@ -62,8 +62,13 @@ class Config(Settings):
     min_freq: int = setting(2, "Words seen less often share one vector.", least=1)
     lowercase: bool = setting(True, "Whether word vectors ignore case; characters keep it.")
     word_size: int = setting(100, "Size of the trained word vectors.", least=1)
+    project_vectors: bool = setting(
+        True, "Whether pretrained vectors are projected; false adds those of `word_size` directly."
+    )
     char_embedding_size: int = setting(50, "Size of the character vectors.", least=1)
-    char_size: int = setting(100, "Size of the word vectors made from characters.", least=2)
+    char_size: int = setting(
+        100, "Size of the word vectors made from characters; 0 for none.", least=0
+    )
     max_chars: int = setting(
         20, "Characters read of a word; of a longer one, its first and last.", least=2, below=1001
     )
@@ -78,6 +83,11 @@ class Config(Settings):
     arc_size: int = setting(500, "Size of the vectors that score arcs.", least=1)
     label_size: int = setting(100, "Size of the vectors that score relations.", least=1)
     sibling_size: int = setting(100, "Size of the vectors that score adjacent siblings.", least=1)
+    sibling_form: choices.SiblingForm = setting(
+        "triaffine",
+        "Scores of siblings: triaffine, shared (one with the vectors of arcs; much larger), or "
+        "biaffine (three, of two words each).",
+    )
     grandparent_size: int = setting(100, "Size of the vectors that score grandparents.", least=1)
     crf3o_siblings: bool = setting(
         True, "With crf3o: whether adjacent siblings are scored beside grandparents."
@@ -184,7 +194,7 @@ class Config(Settings):
             "encoder = bilstm": (self.encoder == "bilstm", _OF_WORDS),
             "BiLSTM layers": (self.lstm_layers > 0, _OF_BILSTM),
             "tags": (self.tags != "none", ("tag_size",)),
-            "losses of siblings": (self.scores_siblings, ("sibling_size",)),
+            "losses of siblings": (self.scores_siblings, ("sibling_size", "sibling_form")),
             "loss = crf3o": (self.scores_grandparents, _OF_GRANDPARENTS),
             "arcs that are lifted": (self.pseudo, ("encoding", "min_marked")),
             "columns to predict": (bool(self.predict), ("column_size", "column_weight")),
@@ -233,6 +243,11 @@ class Config(Settings):
         return self.loss == "crf2o" or (self.loss == "crf3o" and self.crf3o_siblings)
 
     @property
+    def pair_size(self) -> int:
+        """Size of the vectors that score adjacent siblings."""
+        return self.arc_size if self.sibling_form == "shared" else self.sibling_size
+
+    @property
     def scores_grandparents(self) -> bool:
         """Whether the network scores grandparents."""
         return self.loss == "crf3o"
@@ -261,7 +276,7 @@ _OF_TRANSFORMERS = (
 )
 _OF_WORDS = (
     *("word_size", "char_embedding_size", "char_size", "max_chars", "min_freq", "lowercase"),
-    *("embedding_dropout", "lstm_input_dropout"),
+    *("project_vectors", "embedding_dropout", "lstm_input_dropout"),
 )
 _OF_BILSTM = ("lstm_size", "recurrent_dropout", "recurrent_dropout_mask")
 _OF_GRANDPARENTS = ("grandparent_size", "crf3o_siblings", "longest_third_order")
@@ -272,6 +287,7 @@ ARCHITECTURE = (
     "tags",
     "lowercase",
     "word_size",
+    "project_vectors",
     "char_embedding_size",
     "char_size",
     "max_chars",
@@ -282,6 +298,7 @@ ARCHITECTURE = (
     "arc_size",
     "label_size",
     "sibling_size",
+    "sibling_form",
     "grandparent_size",
     "column_size",
 )

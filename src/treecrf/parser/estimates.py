@@ -80,7 +80,7 @@ def needed_bytes(words: int, config: Config, *, training: bool = False) -> int:
         needed += (_SIBLING_BYTES + _GRANDPARENT_CHART_BYTES) * tokens**3
     if not config.scores_siblings:
         return needed
-    features = config.sibling_size + 1
+    features = config.pair_size + 1
     if training:
         pairs = _FEATURE_BYTES * features * tokens**2
         return needed + 4 * pairs + _TRAINED_SIBLING_BYTES * tokens**3

@@ -36,7 +36,11 @@ PRESETS: dict[str, Config] = {
     ),
     # As in the paper; where it does not say, as in its authors' code.
     "paper": Config(
-        batch_tokens=5000, average=0.0, lstm_input_dropout=0.33, recurrent_dropout_mask="sentence"
+        batch_tokens=5000,
+        average=0.0,
+        lstm_input_dropout=0.33,
+        recurrent_dropout_mask="sentence",
+        project_vectors=False,
     ),
 }
 

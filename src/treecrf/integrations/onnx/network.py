@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from treecrf.integrations.onnx.encoders import add_bert, add_bilstm, add_char_lstm
 from treecrf.integrations.onnx.graph import Graph, Value
+from treecrf.nn.affine import BiaffineSiblings
 from treecrf.nn.transformer.bert import BertEncoder
 from treecrf.parser.errors import ParserError
 from treecrf.parser.network.readers import PieceReader, WordReader
@@ -44,8 +45,10 @@ def scorer_graph(scorer: Scorer, properties: dict[str, str]) -> "ModelProto":
     count = scorer.label_scores.weight.shape[0]
     graph.output("label_scores", relations, ["batch", "token", "token", count])
     if scorer.sibling_scores is not None:
-        names = ("pair_dependent", "pair_head", "pair_sibling")
-        weight, triple = scorer.sibling_scores.weight, [roles[name] for name in names]
+        if isinstance(scorer.sibling_scores, BiaffineSiblings):
+            raise ParserError("sibling_form = biaffine cannot be made an ONNX graph")
+        weight = scorer.sibling_scores.weight
+        triple = [roles[name] for name in scorer.pair_roles]
         siblings = _add_triples(graph, weight, triple, width)
         graph.output("sibling_scores", siblings, ["batch", "token", "token", "token"])
     if scorer.grandparent_scores is not None:
@@ -78,14 +81,17 @@ def _add_words(graph: Graph, reader: WordReader, tokens: Value) -> Value:
     grid = ["batch", "token"]
     words = graph.gather(reader.words.trained.weight, graph.input("words", grid))
     projection, vectors = reader.words.projection, reader.words.vectors
-    if projection is not None and vectors is not None:
-        rows = graph.gather(vectors, graph.input("vectors", grid))
-        projected = graph.linear(graph.cast(rows, "float"), projection.weight.t(), None)
-        words = graph.add("Add", words, projected)
-    counts = graph.cast(graph.input("character_counts", ["form"]), "int32")
-    characters = graph.input("characters", ["form", "character"])
-    forms = add_char_lstm(graph, reader.characters, characters, counts)
-    inputs = [words, graph.add("Gather", forms, graph.input("forms", grid))]
+    if vectors is not None:
+        rows = graph.cast(graph.gather(vectors, graph.input("vectors", grid)), "float")
+        if projection is not None:
+            rows = graph.linear(rows, projection.weight.t(), None)
+        words = graph.add("Add", words, rows)
+    inputs = [words]
+    if reader.characters is not None:
+        counts = graph.cast(graph.input("character_counts", ["form"]), "int32")
+        characters = graph.input("characters", ["form", "character"])
+        forms = add_char_lstm(graph, reader.characters, characters, counts)
+        inputs.append(graph.add("Gather", forms, graph.input("forms", grid)))
     if reader.tags is not None:
         inputs.append(graph.gather(reader.tags.weight, graph.input("tags", grid)))
     read = graph.add("Concat", *inputs, attributes={"axis": 2})

@@ -26,10 +26,14 @@ class WordReader(nn.Module):
 
     def __init__(self, config: Config, sizes: dict[str, int], *, vectors: Tensor | None) -> None:
         super().__init__()
-        self.words = WordEmbedding(sizes["words"], config.word_size, vectors=vectors)
-        self.characters = CharLSTM(
-            sizes["characters"], config.char_embedding_size, config.char_size
+        self.words = WordEmbedding(
+            sizes["words"], config.word_size, vectors=vectors, project=config.project_vectors
         )
+        self.characters = None
+        if config.char_size:
+            self.characters = CharLSTM(
+                sizes["characters"], config.char_embedding_size, config.char_size
+            )
         inputs = config.word_size + config.char_size
         self.tags = None
         if config.tags != "none":
@@ -43,8 +47,10 @@ class WordReader(nn.Module):
         """Encode the tokens of a batch, `[token, feature]`."""
         read = batch.words
         assert read is not None
-        characters = self.characters(read.characters, read.character_sizes)
-        inputs = [self.words(read.words, read.vectors), characters.index_select(0, read.forms)]
+        inputs = [self.words(read.words, read.vectors)]
+        if self.characters is not None:
+            forms = self.characters(read.characters, read.character_sizes)
+            inputs.append(forms.index_select(0, read.forms))
         if self.tags is not None:
             inputs.append(self.tags(batch.tags))
         return self.bilstm(self.input_dropout(inputs), batch.batch_sizes, batch.sentence)

@@ -4,7 +4,13 @@ from typing import Protocol
 
 from torch import Tensor, nn
 
-from treecrf.nn.affine import BiaffineArcs, BiaffineRelations, TriaffineSiblings, with_one
+from treecrf.nn.affine import (
+    BiaffineArcs,
+    BiaffineRelations,
+    BiaffineSiblings,
+    TriaffineSiblings,
+    with_one,
+)
 from treecrf.nn.mlp import Perceptrons
 from treecrf.ops.projective.trilinear import Factors
 from treecrf.parser.batching.batch import Batch
@@ -15,6 +21,7 @@ from treecrf.parser.network.readers import PieceReader, WordReader
 __all__ = ["Network", "Roles", "Scorer", "role_sizes"]
 
 _TAGS = ("upos", "xpos")
+_SHARED = ("arc_dependent", "arc_head")
 
 Roles = dict[str, Tensor]
 """Vectors `[token, feature]` of packed tokens, one for each role in a score."""
@@ -49,11 +56,18 @@ def role_sizes(config: Config) -> dict[str, int]:
         "relation_head": config.label_size,
     }
     if config.scores_siblings:
-        sizes |= dict.fromkeys(("pair_dependent", "pair_head", "pair_sibling"), config.sibling_size)
+        own = [role for role in pair_roles(config) if role not in sizes]
+        sizes |= dict.fromkeys(own, config.pair_size)
     if config.scores_grandparents:
         names = ("grand_dependent", "grand_head", "grandparent")
         sizes |= dict.fromkeys(names, config.grandparent_size)
     return sizes | dict.fromkeys(config.predict, config.column_size)
+
+
+def pair_roles(config: Config) -> tuple[str, str, str]:
+    """The roles of dependent, head and sibling in scores of siblings."""
+    shared = config.sibling_form == "shared"
+    return (*(_SHARED if shared else ("pair_dependent", "pair_head")), "pair_sibling")
 
 
 class Scorer(nn.Module):
@@ -77,9 +91,11 @@ class Scorer(nn.Module):
         self.arc_scores = BiaffineArcs(config.arc_size)
         # The names `label_scores` and `label_size` are those of saved models.
         self.label_scores = BiaffineRelations(config.label_size, sizes["relations"])
-        self.sibling_scores = (
-            TriaffineSiblings(config.sibling_size) if config.scores_siblings else None
-        )
+        self.sibling_scores = None
+        self.pair_roles = pair_roles(config)
+        if config.scores_siblings:
+            form = BiaffineSiblings if config.sibling_form == "biaffine" else TriaffineSiblings
+            self.sibling_scores = form(config.pair_size)
         self.grandparent_scores = (
             TriaffineSiblings(config.grandparent_size) if config.scores_grandparents else None
         )
@@ -107,11 +123,7 @@ class Scorer(nn.Module):
         """Sibling scores `[batch, dependent, head, sibling]` of the second order."""
         if self.sibling_scores is None:
             return None
-        return self.sibling_scores(
-            batch.unpack(roles["pair_dependent"]),
-            batch.unpack(roles["pair_head"]),
-            batch.unpack(roles["pair_sibling"]),
-        )
+        return self.sibling_scores(*(batch.unpack(roles[name]) for name in self.pair_roles))
 
     def grandparents(self, roles: Roles, batch: Batch) -> Tensor | None:
         """Grandparent scores `[batch, dependent, head, grandparent]` of the third order."""
@@ -126,9 +138,7 @@ class Scorer(nn.Module):
     def sibling_factors(self, roles: Roles, batch: Batch) -> Factors:
         """Factors of the sibling scores of the only sentence: n rather than n³ of memory."""
         assert self.sibling_scores is not None
-        heads, siblings, dependents = (
-            batch.unpack(roles[name])[0] for name in ("pair_head", "pair_sibling", "pair_dependent")
-        )
+        dependents, heads, siblings = (batch.unpack(roles[name])[0] for name in self.pair_roles)
         return Factors(self.sibling_scores.forms(heads), with_one(siblings), with_one(dependents))
 
     def relations(self, roles: Roles, batch: Batch, heads: Tensor) -> Tensor:
