@@ -183,7 +183,7 @@ def with_more_lemmas(known: Mapping[str, str]) -> dict[str, str]:
     """A lemma dictionary with forms that the treebank does not have; its own lemmas stay."""
     irregular = irregular_lemmas()
     more = abbreviation_lemmas() | regular_lemmas(irregular | dict(known)) | irregular
-    return more | dict(known)
+    return dict(known) | {key: lemma for key, lemma in more.items() if key not in known}
 
 
 def _cut(made: Path) -> bool:
