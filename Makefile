@@ -131,6 +131,9 @@ bench-text: $(INSTALLED) ## time raw text to CoNLL-U with the English model: ARG
 bench-layers: $(INSTALLED) ## time raw text with the first layers of the English model: ARGS='FILE.conllu'
 	@$(BIN)/python -m benchmarks.layers $(ARGS)
 
+bench-columns: $(INSTALLED) ## time a model with all columns beside UPOS alone: ARGS='FILE.conllu --model FOLDER'
+	@$(BIN)/python -m benchmarks.columns $(ARGS)
+
 bench-serve: $(INSTALLED) ## load the service beside the parser alone, then ten times over
 	@$(BIN)/python -m benchmarks.serve $(ARGS)
 

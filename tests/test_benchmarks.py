@@ -393,6 +393,17 @@ def test_layers_are_timed_by_their_number(tmp_path: Path) -> None:
     assert "has 12" in result.stderr
 
 
+@pytest.mark.slow
+def test_columns_are_timed_where_the_heads_are_the_same(tmp_path: Path) -> None:
+    figures = tmp_path / "figures.json"
+    result = run("benchmarks.columns", GOLDEN, "--rounds", 1, "--json", figures)
+    assert result.returncode == 0, result.stderr
+    assert "all columns" in result.stdout
+    (first, *_) = json.loads(figures.read_text())["speeds"]
+    assert first["precision"] == "float32"
+    assert all(speed > 0 for speeds in first["words_per_second"].values() for speed in speeds)
+
+
 @pytest.mark.parametrize("precision", ["float32", "int8"])
 def test_text_times_what_loses_nothing(precision: str, tmp_path: Path) -> None:
     model, figures = tmp_path / "model", tmp_path / "figures.json"

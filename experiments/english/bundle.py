@@ -26,7 +26,7 @@ from experiments.english.card import Card, Step, write_card
 from experiments.english.command import run_command
 from experiments.english.compact import Stored, save_compact
 from experiments.english.cut import write_description
-from experiments.english.irregular import irregular_lemmas
+from experiments.english.irregular import abbreviation_lemmas, irregular_lemmas
 from experiments.english.regular import regular_lemmas
 from experiments.english.scores import gold_word_scores, raw_text_scores
 from experiments.errors import ExperimentError
@@ -181,7 +181,8 @@ def _copy(trained: Path, made: Path) -> None:
 
 def with_more_lemmas(known: Mapping[str, str]) -> dict[str, str]:
     """A lemma dictionary with forms that the treebank does not have; its own lemmas stay."""
-    more = regular_lemmas(known) | irregular_lemmas()
+    irregular = irregular_lemmas()
+    more = abbreviation_lemmas() | regular_lemmas(irregular | dict(known)) | irregular
     return dict(known) | {key: lemma for key, lemma in more.items() if key not in known}
 
 

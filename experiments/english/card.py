@@ -199,7 +199,13 @@ sentences written in other ways (the lemmas of their names do not count):
     errors = ", ".join(
         f"{_CALIBRATED[name]} {error:.4f}" for name, error in test["calibration_errors"].items()
     )
-    return [*parts, f"Calibration errors of probabilities on the test part: {errors}.\n"]
+    parts.append(f"Calibration errors of probabilities on the test part: {errors}.\n")
+    if test.get("outdated"):
+        parts.append(
+            "This was scored before the way in which lemmas are chosen changed; trees and\n"
+            "tags are the same.\n"
+        )
+    return parts
 
 
 def score_table(

@@ -1,8 +1,11 @@
-"""Irregular English verbs and nouns, which a treebank has only some of, for a lemma dictionary."""
+"""Irregular English words and abbreviated dates, which a treebank has only some of.
+
+The English Web Treebank writes the names of months, days and units of time in full as lemmas.
+"""
 
 from collections.abc import Iterator
 
-__all__ = ["irregular_lemmas"]
+__all__ = ["abbreviation_lemmas", "irregular_lemmas"]
 
 # The base, the past and the participle.
 _VERBS = """
@@ -57,6 +60,23 @@ self selves; shelf shelves; stimulus stimuli; synopsis synopses; synthesis synth
 thesis theses; thief thieves; tomato tomatoes; tooth teeth; vertebra vertebrae; vertex vertices;
 wharf wharves; wife wives; wolf wolves; woman women
 """
+# Jan and Sun are names as well.
+_DATES = """
+February Feb; March Mar; April Apr; June Jun; July Jul; August Aug;
+September Sep Sept; October Oct; November Nov; December Dec; Monday Mon; Tuesday Tue Tues;
+Wednesday Wed; Thursday Thu Thur Thurs; Friday Fri; Saturday Sat
+"""
+_TIMES = "second sec secs; minute min mins; hour hr hrs; week wk wks; month mos; year yr yrs"
+
+
+def abbreviation_lemmas() -> dict[str, str]:
+    """Lemmas of `FORM TAB TAG`, for abbreviated months, days and units of time."""
+    found: dict[str, str] = {}
+    for tag, words in (("PROPN", _DATES), ("NOUN", _TIMES)):
+        for row in words.split(";"):
+            lemma, *forms = row.split()
+            found |= {f"{form}{stop}\t{tag}": lemma for form in forms for stop in ("", ".")}
+    return found
 
 
 def irregular_lemmas() -> dict[str, str]:

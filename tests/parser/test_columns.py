@@ -9,6 +9,7 @@ import pytest
 import treecrf
 from tests.parser.models import SMALL, VOCABULARY
 from treecrf.demo import generate_treebank
+from treecrf.nn.transformer.wordpieces import WordPieces
 from treecrf.parser import set_up
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import Constraints
@@ -30,7 +31,9 @@ def namer() -> TreeNamer:
     vocabulary["lemmas"] = {
         **{"saw\tVERB": "see", "Run\tVERB": "run", "dug\tVERB": "dig", "went\tVERB": "go"},
         **{"UN\tPROPN": "UN", "so\tNOUN": "so", "tall\tNOUN": "tall"},
-        "Asia\tPROPN": "Asia",
+        **{"Asia\tPROPN": "Asia", "NAPOLI\tPROPN": "Napoli"},
+        **{"fair\tNOUN": "fair", "Fair\tNOUN": "fair", "B\tNOUN": "B", "A.DOC\tNOUN": "a.doc"},
+        **{"fling\tPROPN": "fling", "fling\tVERB": "fl"},
     }
     return TreeNamer(Vocabulary(**vocabulary), SMALL)
 
@@ -59,6 +62,19 @@ def namer() -> TreeNamer:
         ("tallll", "NOUN", {"lower|0|0": 999}, "tall"),
         ("hmmm", "NOUN", {"lower|0|0": 999}, "hmmm"),
         ("http://a.org/B", "NOUN", {"lower|0|0": 999}, "http://a.org/B"),
+        ("A@B", "NOUN", {"lower|0|0": 999}, "A@B"),
+        ("#Dogs", "NOUN", {"lower|0|1": 999}, "#Dogs"),
+        ("To-Do.Doc", "PROPN", {"same|0|0": 999}, "to-do.doc"),  # as training data does
+        ("To.Go", "PROPN", {"same|0|0": 999}, "To.Go"),
+        # Capitals of words that training data always writes otherwise: the network is sure of them.
+        ("Fair", "NOUN", {"same|0|0": 980}, "Fair"),
+        ("Fair", "NOUN", {"same|0|0": 900}, "fair"),
+        ("Fair", "NOUN", {"lower|0|1": 980}, "fair"),
+        ("C", "NOUN", {"lower|0|0": 600, "same|0|0": 400}, "C"),  # a letter, as "B" is
+        ("CATANIA", "PROPN", {"same|0|0": 999}, "Catania"),  # too long for an abbreviation
+        # Words with this ending and tag are their own lemmas, or are not.
+        ("digging", "PROPN", {"lower|0|0": 500, "lower|0|4": 100}, "digging"),
+        ("digging", "VERB", {"lower|0|0": 500, "lower|0|4": 100}, "dig"),
     ],
 )
 def test_lemmas(namer: TreeNamer, form: str, tag: str, weights: dict[str, int], lemma: str) -> None:
@@ -72,6 +88,51 @@ def test_lemmas(namer: TreeNamer, form: str, tag: str, weights: dict[str, int], 
     trees = Trees(np.ones(1, np.int64), none, none, columns=columns)
     (parsed,) = namer.with_trees([Sentence([form])], [Constraints()], trees)
     assert [(token.upos, token.lemma) for token in parsed.tokens] == [(tag, lemma)]
+
+
+def test_parts_of_names() -> None:
+    """An adjective with the tag of a name has a capital where its form has; a noun has not."""
+    lists = {"upos": ["ADJ", "NOUN"], "xpos": ["JJ", "NNP"], "lemma": ["lower|0|0"]}
+    lemmas = {"Fair\tADJ": "fair"}
+    vocabulary = Vocabulary(**VOCABULARY.to_dict() | lists | {"lemmas": lemmas})
+    namer = TreeNamer(vocabulary, SMALL)
+    forms = ["Fair", "Fair", "old", "Old", "Old"]
+    columns = {
+        "upos": np.array([[0], [0], [0], [0], [0], [1]]),
+        "xpos": np.array([[0], [0], [1], [1], [0], [1]]),
+        "lemma": np.full((6, 1), LEMMA_WEIGHT // 2),
+    }
+    none = np.zeros(6, np.int64)
+    trees = Trees(np.array([5]), none, none, columns=columns)
+    (parsed,) = namer.with_trees([Sentence(forms)], [Constraints()], trees)
+    assert [token.lemma for token in parsed.tokens] == ["fair", "Fair", "old", "old", "old"]
+
+
+@pytest.mark.parametrize(
+    ("form", "lemma"),
+    [
+        ("lenght", "length"),
+        ("Appologies", "apology"),
+        ("legth", "legth"),  # any letter might be missing
+        ("trail", "trail"),  # a word, though only the encoder knows it
+        ("trila", "trial"),
+    ],
+)
+def test_misspelt_words(form: str, lemma: str) -> None:
+    lists = {"upos": ["NOUN"], "lemma": ["lower|0|0", "lower|0|3y"]}
+    lemmas = {f"{word}\tNOUN": word for word in ("length", "apology", "trial")}
+    vocabulary = Vocabulary(**VOCABULARY.to_dict() | lists | {"lemmas": lemmas})
+    special = ("[UNK]", "[CLS]", "[SEP]")
+    vocabulary.pieces = WordPieces([*special, "trail"], lowercase=True, limit=9)
+    rule = int(form.endswith("ies"))
+    columns = {
+        "upos": np.zeros((2, 1), np.int64),
+        "lemma": np.full((2, 1), (rule + 1) * LEMMA_WEIGHT - 1),
+    }
+    none = np.zeros(2, np.int64)
+    trees = Trees(np.ones(1, np.int64), none, none, columns=columns)
+    (parsed,) = TreeNamer(vocabulary, SMALL).with_trees([Sentence([form])], [Constraints()], trees)
+    assert parsed.tokens[0].lemma == lemma
 
 
 @pytest.mark.parametrize(
@@ -119,6 +180,13 @@ def test_the_vocabulary_has_lemmas_that_are_always_the_same() -> None:
     found = build_vocabulary(sentences, replace(SMALL, predict=("upos", "lemma")))
     assert found.lemmas == {"saw\tVERB": "see"}
     assert found.columns["lemma"] == ["lower|0|2ee"]  # rules that were seen once are left out
+
+
+def test_the_first_part_of_a_word_has_a_lemma_that_is_not_its_own() -> None:
+    sentence = Sentence(["to", "day", "to"], [0, 1, 1], deprels=["root", "goeswith", "dep"])
+    columns = {"upos": ["NOUN", "X", "PART"], "lemma": ["today", "_", "to"]}
+    config = replace(SMALL, predict=("upos", "lemma"))
+    assert build_vocabulary([sentence.with_columns(columns)], config).lemmas == {"to\tPART": "to"}
 
 
 @pytest.fixture(scope="module")

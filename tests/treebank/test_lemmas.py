@@ -42,7 +42,7 @@ def test_a_rule_that_does_not_fit_has_no_lemma(rule: str) -> None:
     [
         ("dog", "lower"),
         ("Dog", "title"),
-        ("A", "title"),
+        ("A", "letter"),
         ("US", "upper"),
         ("iPad", "mixed"),
         ("3", "lower"),

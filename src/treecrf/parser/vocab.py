@@ -144,16 +144,18 @@ def build_vocabulary(sentences: Sequence[Sentence], config: Config) -> Vocabular
         if config.encoder == "bilstm":  # transformers have a vocabulary of their own
             counts["words"].update(map(str.lower, forms) if config.lowercase else forms)
             counts["characters"].update("".join(forms))
-        arcs = zip(sentence.deprels, sentence.heads, strict=True)
+        arcs = [*zip(sentence.deprels, sentence.heads, strict=True)]
         counts["relations"].update(name for name, head in arcs if head >= 0 and name != "_")
         if config.tags != "none":
             counts["tags"].update(sentence.column(config.tags))
         for name in config.predict:
             counts[name].update(item for item in classes_of(sentence, name) if item is not None)
         if {"lemma", "upos"} <= set(config.predict):
+            # The first part of a word that was written in several has the lemma of the whole.
+            parts = {head for name, head in arcs if name.startswith("goeswith")}
             words = zip(*(sentence.column(name) for name in ("form", "upos", "lemma")), strict=True)
-            for form, tag, lemma in words:
-                if "_" not in (lemma, tag):
+            for place, (form, tag, lemma) in enumerate(words, 1):
+                if "_" not in (lemma, tag) and place not in parts:
                     lemmas.setdefault(f"{form}\t{tag}", set()).add(lemma)
     rules = counts["lemma"]
     least = {"words": config.min_freq, "lemma": min(_LEAST_RULE, max(rules.values(), default=1))}

@@ -56,10 +56,15 @@ def apply_rule(form: str, rule: str) -> str | None:
 
 
 def letter_case(word: str) -> str:
-    """How a word is written: in small letters (or without any), capitalised, in capitals, mixed."""
+    """How a word is written: in small letters (or without any), capitalised, in capitals, mixed.
+
+    A single capital has a class of its own, since the names of letters keep it.
+    """
     if word.islower() or word.upper() == word.lower():
         return "lower"
-    if word[0].isupper() and (len(word) == 1 or word[1:].islower()):
+    if len(word) == 1:
+        return "letter"
+    if word[0].isupper() and word[1:].islower():
         return "title"
     return "upper" if word.isupper() else "mixed"
 

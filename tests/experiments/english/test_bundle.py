@@ -159,6 +159,11 @@ def test_a_small_model_with_a_card(
     text = (folder / "README.md").read_text()
     assert "On the 12 sentences" in text
     assert text.endswith("$ again\n```\n")
+    assert "This was scored before" not in text
+
+    options = [str(folder), "--dev", str(files["dev"]), "--train", str(files["dev"])]
+    assert renew.main(options) == 0, capsys.readouterr().err
+    assert "This was scored before" in (folder / "README.md").read_text()
 
     plot = tmp_path / "plot"
     options = [str(files["dev"]), "--model", str(folder), "--out", str(plot), "--device", "cpu"]

@@ -1,6 +1,7 @@
 """The lemmas of irregular words."""
 
-from experiments.english.irregular import irregular_lemmas
+from experiments.english.bundle import with_more_lemmas
+from experiments.english.irregular import abbreviation_lemmas, irregular_lemmas
 
 
 def test_each_form_has_one_lemma() -> None:
@@ -15,3 +16,17 @@ def test_each_form_has_one_lemma() -> None:
         assert tag in ("VERB", "NOUN")
         assert form.lower().isalpha()
         assert lemma.islower()
+
+
+def test_abbreviated_dates() -> None:
+    lemmas = abbreviation_lemmas()
+    assert lemmas["Aug\tPROPN"] == lemmas["Aug.\tPROPN"] == "August"
+    assert lemmas["hrs\tNOUN"] == "hour"
+    assert not {"Sun\tPROPN", "Jan\tPROPN", "May\tPROPN"} & lemmas.keys()  # also names, or whole
+
+
+def test_a_treebank_knows_better() -> None:
+    found = with_more_lemmas({"sang\tVERB": "sang", "plans\tNOUN": "plan", "x\tVERB": "hope"})
+    assert found["sang\tVERB"] == "sang"
+    assert found["hoping\tVERB"] == "hope"
+    assert found["weaving\tVERB"] == "weave"  # a regular form of an irregular verb

@@ -4,13 +4,14 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.batching.words import WordTable, word_places
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import Constraints
-from treecrf.parser.decoding.lemmas import LemmaChooser
-from treecrf.parser.decoding.trees import Numbers, Trees
+from treecrf.parser.decoding.lemmas import SURE, LemmaChooser, named
+from treecrf.parser.decoding.trees import LEMMA_WEIGHT, Numbers, Trees
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.boundaries import is_emoji
 from treecrf.treebank.pseudoprojective import is_lifted, restore
@@ -19,6 +20,8 @@ __all__ = ["Named", "TreeNames"]
 
 # Few treebanks have emoji, so that models would guess; in Universal Dependencies all are symbols.
 _EMOJI = {"upos": "SYM", "xpos": "NFP", "feats": "_"}
+_NAMES = ("NNP", "NNPS")  # in XPOS, where they follow the Penn Treebank
+_NOUNS = ("NOUN", "PROPN")
 _PROBS = {"probs": "probs", "relation_probs": "deprel_probs", "upos_probs": "upos_probs"}
 
 
@@ -117,7 +120,11 @@ class TreeNames:
         if (rules := trees.columns.get("lemma")) is not None:
             upos = columns["upos"] if "upos" in columns else words.column("upos")
             columns["lemma"] = self._lemmas(
-                words.column("form"), upos, rules.take(places, 0), lengths=trees.lengths
+                words.column("form"),
+                upos,
+                columns.get("xpos"),
+                rules.take(places, 0),
+                lengths=trees.lengths,
             )
         return Named(heads, columns, probs)
 
@@ -134,6 +141,7 @@ class TreeNames:
         self,
         forms: tuple[list[str], Integers],
         tags: tuple[list[str], Integers],
+        xpos: tuple[list[str], Integers] | None,
         rules: Integers,
         *,
         lengths: Integers,
@@ -143,11 +151,20 @@ class TreeNames:
         pairs, pair = np.unique(form * len(tag_names) + tag, return_inverse=True)
         numbers: dict[str, int] = {}
         found = np.full(len(pairs), -1, np.int64)
+        cased = np.zeros(len(pairs), bool)
         for place, both in enumerate(pairs.tolist()):
             first, second = divmod(both, len(tag_names))
             if lemma := self.lemmas.known.get(f"{form_names[first]}\t{tag_names[second]}"):
                 found[place] = numbers.setdefault(lemma, len(numbers))
+                letters = form_names[first] + lemma
+                cased[place] = tag_names[second] != "PROPN" and letters != letters.lower()
         lemmas = found[pair]
+        known = [*numbers]
+        for word in np.flatnonzero(cased[pair] & (rules[:, 0] % LEMMA_WEIGHT > SURE)).tolist():
+            lemma = self.lemmas.with_case(
+                form_names[form[word]], known[lemmas[word]], int(rules[word, 0])
+            )
+            lemmas[word] = numbers.setdefault(lemma, len(numbers))
         capitals = np.array([len(name) > 1 and name.isupper() for name in form_names], bool)
         sentence = np.repeat(np.arange(len(lengths)), lengths)
         counts = np.bincount(sentence[capitals.take(form)], minlength=len(lengths))
@@ -160,4 +177,15 @@ class TreeNames:
                 in_capitals=in_capitals[sentence[word]],
             )
             lemmas[word] = numbers.setdefault(lemma, len(numbers))
+        if xpos is not None:
+            chosen = [*numbers]
+            for word in np.flatnonzero(_are(xpos, _NAMES) & ~_are(tags, _NOUNS)).tolist():
+                lemma = named(form_names[form[word]], chosen[lemmas[word]])
+                lemmas[word] = numbers.setdefault(lemma, len(numbers))
         return list(numbers), lemmas
+
+
+def _are(column: tuple[list[str], Integers], names: Collection[str]) -> npt.NDArray[np.bool_]:
+    """Whether each word has one of these names in a column."""
+    found, number = column
+    return np.array([name in names for name in found], bool).take(number)
