@@ -93,3 +93,10 @@ def test_a_bug_of_ours_is_no_missing_extra() -> None:
     with pytest.raises(ModuleNotFoundError) as caught, needs_extra("serve", "this"):
         import treecrf.nothing  # noqa: F401
     assert not isinstance(caught.value, MissingExtraError)
+
+
+def test_what_goes_wrong_in_a_package_is_no_missing_extra() -> None:
+    """transformers raises such an error, without a name, where a package of its own is broken."""
+    with pytest.raises(ModuleNotFoundError, match="broken") as caught, needs_extra("serve", "this"):
+        raise ModuleNotFoundError("broken")
+    assert not isinstance(caught.value, MissingExtraError)

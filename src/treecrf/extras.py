@@ -20,7 +20,8 @@ def needs_extra(extra: str, what: str) -> Iterator[None]:
     try:
         yield
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] == "treecrf":  # that is a bug of ours
+        # One of ours is a bug, and one without a name is something else that went wrong.
+        if (error.name or "treecrf").partition(".")[0] == "treecrf":
             raise
         hint = f"pip install 'treecrf[{extra}]'"
         raise MissingExtraError(f"{what} needs {error.name}: {hint}", name=error.name) from None

@@ -2,13 +2,16 @@
 
 import json
 import os
+import pickle
 import shutil
 import subprocess
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 
 from tests.cli.running import COMMAND, ENVIRONMENT, problem
 from tests.parser.encoders import config_for, make_bert
@@ -20,7 +23,7 @@ from treecrf.parser.training.loop import train
 pytest.importorskip("transformers")
 pytest.importorskip("tokenizers")
 
-REFUSED = "this encoder needs code of its own (auto_map in config.json or tokenizer_config.json)"
+REFUSED = "this encoder needs code of its own (auto_map in "
 
 
 @pytest.fixture(scope="module")
@@ -72,6 +75,7 @@ CODE = [own_config, own_model, own_tokenizer, own_part]
         ("quantization_config", {"quant_method": "mxfp4"}),
         ("configuration_files", ["config.4.0.0.json"]),
         ("backbone", "someone/model"),
+        ("architecture", "hf-hub:someone/model"),
     ],
 )
 @pytest.mark.parametrize("inside", [False, True])
@@ -84,9 +88,55 @@ def test_settings_that_load_kernels_are_refused(
     change(encoder / "config.json", {"parts": [{"text_config": changes}]} if inside else changes)
     for read in (load_pretrained, fetch):
         with pytest.raises(
-            ParserError, match=rf"needs code of its own \({setting} in config.json "
+            ParserError, match=rf"needs code of its own \({setting} in config.json\)"
         ):
             read(encoder if read is load_pretrained else str(encoder))
+
+
+def test_an_adapter_is_refused(roberta: Path, tmp_path: Path) -> None:
+    """It names another encoder; the package peft would also import modules that it names."""
+    encoder = Path(shutil.copytree(roberta, tmp_path / "encoder"))
+    adapter = {"peft_type": "LORA", "base_model_name_or_path": "someone/model"}
+    (encoder / "adapter_config.json").write_text(json.dumps(adapter))
+    for read in (load_pretrained, fetch):
+        with pytest.raises(ParserError, match=r"\(peft_type in adapter_config.json\), which tree"):
+            read(encoder if read is load_pretrained else str(encoder))
+
+
+def test_no_family_of_encoders_loads_kernels(
+    roberta: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from transformers.integrations import hub_kernels
+
+    monkeypatch.setattr(hub_kernels, "is_kernels_available", lambda: True)
+    load_pretrained(roberta)
+    with pytest.raises(ImportError, match="kernels"):
+        hub_kernels.get_kernel("someone/kernel")
+
+
+class Touch:
+    """Unpickled, it leaves a file behind."""
+
+    def __init__(self, marker: Path) -> None:
+        self.marker = marker
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Path.touch, (self.marker,)
+
+
+@pytest.mark.parametrize(
+    "save", [torch.save, lambda item, path: path.write_bytes(pickle.dumps(item))]
+)
+def test_pickled_weights_run_no_code(
+    save: Callable[[object, Path], object], roberta: Path, tmp_path: Path
+) -> None:
+    encoder = Path(shutil.copytree(roberta, tmp_path / "encoder"))
+    (encoder / "model.safetensors").unlink()
+    marker = tmp_path / "it-ran"
+    save({"embeddings.word_embeddings.weight": Touch(marker)}, encoder / "pytorch_model.bin")
+    with warnings.catch_warnings(action="ignore"), pytest.raises(ParserError, match=r"[Ww]eights"):
+        fetch(str(encoder))
+    assert not marker.exists()
 
 
 @pytest.mark.parametrize("plain", [None, "eager", "sdpa"])
@@ -137,7 +187,7 @@ def test_a_model_that_brings_code_does_not_parse(
     model = Path(shutil.copytree(trained, tmp_path / "model"))
     marker = add_code(model / "encoder", how)
     found = problem("parse", "-", "--model", model, "--input", "tokens", stdin="y\ny\ny\n")
-    assert found.startswith(f"{model / 'encoder'}: {REFUSED}, which treecrf does not run")
+    assert found.startswith(f"{model / 'encoder'}: {REFUSED}")
     assert not marker.exists()
 
 
@@ -153,7 +203,7 @@ def test_an_encoder_that_brings_code_is_not_trained(
     settings = ("--set", "encoder=transformer", "--set", f"transformer={encoder}")
     options = ("--config", "tiny", "--out", tmp_path / "model")
     found = problem("train", *data, *settings, *options, stdin="y\ny\ny\n")
-    assert found.startswith(f"{encoder}: {REFUSED}, which treecrf does not run")
+    assert found.startswith(f"{encoder}: {REFUSED}")
     assert not marker.exists()
     assert not (tmp_path / "model").exists()
 

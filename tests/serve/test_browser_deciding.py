@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.serve.annotating import HOLD, LINES, RELEASE, Place, command
-from tests.serve.browsing import Service, open_page, start
+from tests.serve.browsing import Service, hold_answers, let_answers_come, open_page, start
 
 pytestmark = [pytest.mark.browser, pytest.mark.service, pytest.mark.slow]
 
@@ -50,6 +50,32 @@ def test_two_tabs_do_not_overwrite_each_other(
         other.wait_until_saved(len(decided) - 1)
         expect(alert).to_be_hidden()
         assert len(place.heads) == len(decided) - 1
+
+
+@pytest.mark.parametrize("are_cut", [False, True], ids=["same words", "other words"])
+def test_news_leave_the_word_that_one_is_at(
+    place: Place, annotation: Service, are_cut: bool
+) -> None:
+    """Where another tab has split a word, its number is that of another one."""
+    page = place.page
+    number = page.locator(".word:not(.asked):not(.root)").last.get_attribute("data-id")
+    tokens = annotation.get(f"api/annotate/{place.number}")["written"]
+    form = tokens[1]["form"]
+    parts = [{"form": part, "words": []} for part in (form[0], form[1:])]
+    changed = {"tokens": [tokens[0], *parts, *tokens[2:]]} if are_cut else {"heads": {1: 2}}
+    annotation.decide(place.number, **changed)
+    hold_answers(page)
+    place.fix(1, 3)
+    there = page.locator(f".word[data-id='{number}']")
+    there.click()
+    let_answers_come(page)
+    alert = page.locator(".sentence").get_by_role("alert")
+    expect(page.locator(".word:not(.root)")).to_have_count(len(tokens) + are_cut)
+    expect(page.locator(".arc.fixed")).to_have_count(0 if are_cut else 1)
+    expect(alert).to_contain_text("changed elsewhere meanwhile")
+    expect(page.locator(".word.chosen")).to_have_count(0 if are_cut else 1)
+    expect(page.locator(".word:focus").and_(there)).to_have_count(0 if are_cut else 1)
+    assert place.heads == ({} if are_cut else {1: 2})
 
 
 def test_an_answer_that_is_lost_is_no_conflict(place: Place) -> None:

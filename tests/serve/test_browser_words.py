@@ -8,7 +8,16 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import treecrf
-from tests.serve.browsing import NARROW, Service, lines_of, open_page, start, word
+from tests.serve.browsing import (
+    NARROW,
+    Service,
+    hold_answers,
+    let_answers_come,
+    lines_of,
+    open_page,
+    start,
+    word,
+)
 from treecrf.treebank import read_conllu
 
 pytestmark = [pytest.mark.browser, pytest.mark.service, pytest.mark.slow]
@@ -183,6 +192,21 @@ def test_what_is_fixed_stays_with_words_that_stay(text_page: Page, cutting: Serv
     shown = choices.evaluate_all("all => all.map((each) => each.value)")
     assert [int(value) for value in shown] == heads
     assert heads[6] == 4
+
+
+def test_nothing_is_decided_about_words_that_are_going(text_page: Page) -> None:
+    page = text_page
+    hold_answers(page)
+    edit(page, "An na didn't see the garden .")
+    page.wait_for_function("() => window.waiting === 1")
+    word(page, 7).click()
+    expect(page.locator(".word.chosen")).to_have_count(0)
+    word(page, 4).click()
+    let_answers_come(page)
+    expect(page.locator(".sentence .status")).to_have_text("Parsed again with 7 words.")
+    expect(page.locator(".arc.fixed")).to_have_count(0)
+    word(page, 7).click()  # a first click
+    expect(page.locator(".word.chosen")).to_have_attribute("data-id", "7")
 
 
 def test_other_words_are_refused_and_the_old_ones_stay(text_page: Page) -> None:

@@ -10,8 +10,8 @@ from torch import Tensor, nn
 
 from treecrf.nn.transformer.bert import MOST_LAYERS
 
-CODE_FILES = ("config.json", "tokenizer_config.json")
-"""Files that may name Python code for transformers to run."""
+CODE_FILES = ("config.json", "tokenizer_config.json", "adapter_config.json")
+"""Files that may name Python code for transformers to run, or another model."""
 _MOST_LABELS = 1_000_000
 _MOST = 1 << 40
 _PLAIN = (None, "", "eager", "sdpa", "flex_attention", "grouped_mm", "batched_mm")
@@ -84,9 +84,12 @@ def never_ask() -> None:
 
     It loads some parts, such as RAG's tokenizers in subfolders, without our `trust_remote_code`.
     """
-    from transformers import dynamic_module_utils
+    from transformers import dynamic_module_utils, integrations
 
     dynamic_module_utils.TIME_OUT_REMOTE_CODE = 0
+    # Some families, such as YOSO on a GPU, download kernels and run them without being told to.
+    hub_kernels: Any = integrations.hub_kernels
+    hub_kernels.is_kernels_available = lambda: False
 
 
 def code_setting(description: object) -> str | None:
@@ -99,10 +102,12 @@ def _runs_code(name: str, value: object) -> bool:
         return isinstance(value, dict | list) or value not in _PLAIN
     if "kernel" in name:  # conv_kernel_size and its like are numbers
         return value is True or (isinstance(value, dict | str) and bool(value))
-    if name == "backbone":  # another model, which transformers looks for on the internet
+    if name in ("architecture", "backbone"):  # another model, which is looked for on the internet
         return isinstance(value, str) and bool(value)
-    # Quantised weights bring kernels, and other configuration files would not be checked.
-    return name in ("auto_map", "configuration_files", "quantization_config") and bool(value)
+    # Quantised weights bring kernels, other configuration files would not be checked, and an
+    # adapter of the package peft names another encoder, and modules to import.
+    names = ("auto_map", "configuration_files", "peft_type", "quantization_config")
+    return name in names and bool(value)
 
 
 def absurd_number(description: object) -> str | None:

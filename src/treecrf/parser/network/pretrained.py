@@ -242,19 +242,19 @@ def _description(name: str) -> Path:
 
 def _check_description(folder: Path, name: str) -> None:
     """Raise an error if an encoder needs code of its own, or has absurd sizes."""
-    described = [_read_json(folder / file) for file in CODE_FILES if (folder / file).is_file()]
-    if absurd := absurd_number(described):
-        raise ParserError(f"{name}: damaged: {absurd} in {' or '.join(CODE_FILES)}")
-    for content in described:
-        longest = content.get("model_max_length")
+    for file in filter(Path.is_file, (folder / name for name in CODE_FILES)):
+        described = _read_json(file)
+        if absurd := absurd_number(described):
+            raise ParserError(f"{name}: damaged: {absurd} in {file.name}")
+        longest = described.get("model_max_length")
         if isinstance(longest, bool) or not isinstance(longest, int | float | None):
             problem = f"model_max_length is {reprlib.repr(longest)}"
-            raise ParserError(f"{name}: damaged: {problem} in tokenizer_config.json")
-    if setting := code_setting(described):
-        raise ParserError(
-            f"{name}: this encoder needs code of its own ({setting} in {' or '.join(CODE_FILES)}), "
-            "which treecrf does not run; take another encoder"
-        )
+            raise ParserError(f"{name}: damaged: {problem} in {file.name}")
+        if setting := code_setting(described):
+            raise ParserError(
+                f"{name}: this encoder needs code of its own ({setting} in {file.name}), which "
+                "treecrf does not run; take another encoder"
+            )
 
 
 def _is_bert(folder: Path, config: dict[str, Any]) -> bool:

@@ -106,7 +106,10 @@ async function open(place, word = null) {
   }
   if (mine !== opening) return;
   const item = makeItem(answer);
-  const chosen = current?.key === item.key ? current.editor.tree.chosen : null; // the same sentence, with news
+  // The same sentence, with news: who works on a word goes on there, unless its number is another word's now.
+  const isSame = current?.key === item.key && areSame(current.written, item.written);
+  const chosen = isSame ? current.editor.tree.chosen : null;
+  if (isSame) word ??= focused() || null;
   current = item;
   showState(item.decisions);
   work.replaceChildren(item.editor.node);

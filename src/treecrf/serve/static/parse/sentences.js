@@ -54,7 +54,12 @@ export class Sentences {
         const editor = this.editors[index];
         await editor.settled;
         const { decisions: decided, answer: present } = editor;
-        await this.#cut(index, words, (places) => movedDecisions(decided, present.tokens, places));
+        editor.isLeft = true; // what was decided now would be lost
+        try {
+          await this.#cut(index, words, (places) => movedDecisions(decided, present.tokens, places));
+        } finally {
+          editor.isLeft = false;
+        }
         this.editors[index].status.textContent = `Parsed again with ${this.editors[index].tokens.length} words.`;
         this.editors[index].tree.focus(1);
       },
