@@ -41,6 +41,7 @@ __all__ = [
     "naming",
     "open_replacing",
     "parse_json",
+    "read_description",
     "read_json",
     "read_toml",
     "remove_temporary",
@@ -49,6 +50,11 @@ __all__ = [
 ]
 
 _LONGEST_NAME = 255  # bytes
+_MOST_BYTES = (
+    1 << 28
+)  # of a file that describes a model; a vocabulary of millions of words has less
+_MOST_SETTINGS = 1 << 20  # characters of a file of settings
+_MOST_DOTS = 100  # of a line: tomllib takes memory with the square of the parts of a key
 _TOO_DEEP = "its values are nested too deeply"
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})|/dev/stderr")
 
@@ -284,9 +290,20 @@ def is_finite(tensor: "Tensor") -> bool:
 def read_json(path: Path) -> Any:
     """The value in a JSON file, whose numbers are finite."""
     try:
-        return parse_json(path.read_bytes())
+        return parse_json(read_description(path))
     except (OSError, StorageError) as error:
         raise StorageError(f"{path}: not a JSON file that can be read: {error}") from None
+
+
+def read_description(path: Path) -> bytes:
+    """The content of a file of a model; a pipe or a device, which may have no end, is refused."""
+    if path.exists() and not path.is_file():
+        raise StorageError("it is a folder, a pipe or a device")
+    with path.open("rb") as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise StorageError(f"it has more than {_MOST_BYTES >> 20} MiB")
+    return data
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -302,7 +319,13 @@ def parse_json(text: str | bytes) -> Any:
 def read_toml(path: Path) -> dict[str, Any]:
     """The values in a TOML file."""
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        with path.open(encoding="utf-8") as file:
+            text = file.read(_MOST_SETTINGS + 1)
+        if len(text) > _MOST_SETTINGS:
+            raise StorageError(f"it has more than {_MOST_SETTINGS:,} characters")
+        if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
+            raise StorageError(f"a line has more than {_MOST_DOTS} dots")
+        return tomllib.loads(text)
     except FileNotFoundError:
         raise
     except RecursionError:

@@ -1,12 +1,16 @@
 """Encoders and the folders of models: what is refused costs nothing, and what is read is whole."""
 
 import json
+import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from tempfile import gettempdir
 
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from torch import nn
 
 import treecrf
 from tests.parser.encoders import config_for, make_bert, make_roberta
@@ -14,7 +18,7 @@ from tests.parser.test_setup import set_up_in
 from treecrf.demo import generate_treebank
 from treecrf.parser.errors import ParserError
 from treecrf.parser.folder import model_digest
-from treecrf.parser.network.pretrained import load_pretrained
+from treecrf.parser.network.pretrained import Pretrained, load_pretrained
 from treecrf.parser.presets import PRESETS
 from treecrf.parser.training.loop import train
 from treecrf.parser.training.setup import merged_config
@@ -171,3 +175,63 @@ def test_an_encoder_is_named_as_it_was_given(
     path.write_text(json.dumps(json.loads(path.read_text()) | {key: 3}))
     with pytest.raises(ParserError, match=r"^e: "):
         set_up_in(tmp_path / "model", treebank, config_for(Path("e")))
+
+
+@pytest.mark.parametrize(
+    ("file", "damage", "problem"),
+    [
+        ("config.json", {"model_type": None}, "e: transformers makes no encoder of it: "),
+        ("config.json", {"num_attention_heads": -1}, "e: transformers makes no encoder of it: "),
+        ("config.json", {"pad_token_id": None}, "e: transformers makes no encoder of it: "),
+        ("config.json", {"hidden_act": "y" * 100_000}, "e: transformers makes no encoder of it: "),
+        ("tokenizer_config.json", {"sep_token": "new"}, "e: .* a piece 261, .* vocab_size is 261"),
+    ],
+)
+def test_settings_that_no_parse_would_survive(
+    file: str,
+    damage: dict[str, object],
+    problem: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They show at loading, in a short line without the temporary folder of the encoder."""
+    monkeypatch.chdir(tmp_path)
+    path = make_roberta(tmp_path / "e") / file
+    changed = json.loads(path.read_text()) | damage
+    path.write_text(json.dumps({key: value for key, value in changed.items() if value is not None}))
+    if damage == {"pad_token_id": None}:  # by default there is one
+        path.write_text(json.dumps(changed))
+    with pytest.raises(ParserError, match=f"^{problem}") as caught:
+        load_pretrained(Path("e")).make(dropout=0.0)
+    assert len(str(caught.value)) < 1000
+    assert gettempdir() not in str(caught.value)
+
+
+def test_positions_begin_after_that_of_padding(tmp_path: Path) -> None:
+    path = make_roberta(tmp_path / "e") / "config.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"pad_token_id": 7}))
+    pretrained = load_pretrained(tmp_path / "e")
+    longest = torch.full((1, pretrained.longest), pretrained.pieces.unknown)
+    states = pretrained.make(dropout=0.0)(longest, torch.tensor([longest.shape[1]]))
+    assert states[-1].shape == (1, 24 - 8, pretrained.size)
+
+
+def test_weights_of_other_sizes_are_told_before_any_are_made(
+    treebank: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "model"
+    train(set_up_in(model, treebank, config_for(make_roberta(tmp_path / "e"))), model)
+    path = model / "config.toml"
+    path.write_text(re.sub("sibling_size = .*", "sibling_size = 999", path.read_text()))
+    monkeypatch.setattr(Pretrained, "make", only_blank(Pretrained.make))
+    with pytest.raises(ParserError, match="damaged: the weights do not fit the settings"):
+        treecrf.load(model, device="cpu")
+
+
+def only_blank(make: Callable[..., nn.Module]) -> Callable[..., nn.Module]:
+    def checked(*arguments: object, **options: object) -> nn.Module:
+        made = make(*arguments, **options)
+        assert {weights.device.type for weights in made.parameters()} == {"meta"}
+        return made
+
+    return checked

@@ -130,6 +130,8 @@ def main() -> None:
     on_end_signals(lambda number, _: sys.exit(128 + number))
     if "OMP_WAIT_POLICY" not in os.environ:
         os.environ.setdefault("GOMP_SPINCOUNT", _SPINS)  # torch reads it when it is imported
+    # We check encoders ourselves, and an error is one line.
+    os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     if sys.stdout is None:
         sys.stdout = _Closed()
     for stream in (sys.stdout, sys.stderr):

@@ -39,14 +39,17 @@ class Config(Settings):
     )
 
     temperature: float = setting(
-        1.0, "Calibration: scores of trees are divided by it before probabilities.", least=1e-3
+        1.0,
+        "Calibration: scores of trees are divided by it before probabilities.",
+        least=1e-3,
+        most=1e6,
     )
 
     relation_temperature: float = setting(
-        1.0, "Calibration of the probabilities of relations.", least=1e-3
+        1.0, "Calibration of the probabilities of relations.", least=1e-3, most=1e6
     )
     upos_temperature: float = setting(
-        1.0, "Calibration of the probabilities of universal tags.", least=1e-3
+        1.0, "Calibration of the probabilities of universal tags.", least=1e-3, most=1e6
     )
 
     encoder: choices.Encoder = setting("bilstm", "Encoder of sentences: bilstm or transformer.")

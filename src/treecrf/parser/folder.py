@@ -35,6 +35,7 @@ from treecrf.storage import (
     StorageError,
     load_tensors,
     parse_json,
+    read_description,
     read_toml,
     replace_file,
     save_tensors,
@@ -169,7 +170,7 @@ def load_settings(
         raise ParserError(f"{folder / CONFIG}: its end is missing; copy the model folder again")
     path = folder / VOCABULARY
     try:
-        vocabulary = Vocabulary.from_dict(parse_json(path.read_bytes()))
+        vocabulary = Vocabulary.from_dict(parse_json(read_description(path)))
     except (OSError, StorageError, ParserError) as error:
         raise ParserError(f"{path}: not a vocabulary that can be read: {error}") from None
     # Early versions have no such setting.

@@ -58,22 +58,16 @@ class Model:
             return
         make = partial(Scorer, config, vocabulary.sizes, vectors=vectors, pretrained=pretrained)
         where = "" if folder is None else f"{folder}: "
-        # No time goes into numbers that are replaced at once; encoders of transformers have some
-        # that are not.
+        # No time goes into numbers that are replaced at once.
         scorer = make_blank(make, where)
-        if pretrained is not None and not pretrained.native:
-            scorer = make()
         weights = dict(weights)
         for name, blank in scorer.state_dict().items():
             if name.startswith("lemma_tags."):  # models that are older have none: they add nothing
                 weights.setdefault(name, torch.zeros(blank.shape))
-        try:
-            scorer.load_state_dict(weights, assign=True)
-        except RuntimeError as error:
-            raise ParserError(
-                f"{where}damaged: the weights do not fit the settings and the vocabulary "
-                f"({misfit(error)})"
-            ) from None
+        _assign(scorer, weights, where)
+        if pretrained is not None and not pretrained.native:
+            scorer = make()  # encoders of transformers have numbers that no file has
+            _assign(scorer, weights, where)
         if self.device.type == "cpu":
             if config.precision == "int8" and has_byte_products():
                 use_byte_products(scorer)
@@ -151,3 +145,13 @@ class Model:
                 "`treecrf train --segmenter`"
             )
         segmenter.read_words = reader
+
+
+def _assign(scorer: Scorer, weights: Mapping[str, Tensor], where: str) -> None:
+    try:
+        scorer.load_state_dict(weights, assign=True)
+    except RuntimeError as error:
+        raise ParserError(
+            f"{where}damaged: the weights do not fit the settings and the vocabulary "
+            f"({misfit(error)})"
+        ) from None

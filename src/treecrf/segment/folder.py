@@ -20,7 +20,14 @@ from treecrf.segment.multiwords import Splitter
 from treecrf.segment.network import CharacterNetwork, NetworkEnsemble
 from treecrf.segment.sentence_ends import EndScorer
 from treecrf.segment.shapes import SHAPES
-from treecrf.storage import StorageError, load_tensors, parse_json, replace_file, save_tensors
+from treecrf.storage import (
+    StorageError,
+    load_tensors,
+    parse_json,
+    read_description,
+    replace_file,
+    save_tensors,
+)
 
 __all__ = ["FILES", "Parts", "has_segmenter", "load_parts", "save_parts"]
 
@@ -88,7 +95,7 @@ def load_parts(folder: Path) -> Parts:
     if not path.is_file():
         raise SegmentError(f"{folder}: there is no segmenter here: it has no {SETTINGS}")
     try:
-        data = path.read_bytes()
+        data = read_description(path)
         parts = _parts(parse_json(data))
     except (OSError, ValueError) as error:
         raise SegmentError(f"{path}: damaged, or not a segmenter: {error}") from None

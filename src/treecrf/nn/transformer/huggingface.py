@@ -40,6 +40,21 @@ class HuggingFaceEncoder(nn.Module):
         if hasattr(self.model, "pooler"):
             self.model.pooler = None  # for whole texts; it would never be trained
 
+    @torch.no_grad()
+    def try_out(self, pieces: "HuggingFacePieces") -> None:
+        """Raise an error if it cannot read these pieces: its settings may be anything."""
+        rows = getattr(self.model.config, "vocab_size", None)  # encoders of characters have none
+        largest = max(pieces.tokenizer.get_vocab().values(), default=0)
+        if rows is not None and largest >= rows:
+            raise ValueError(
+                f"its tokenizer has a piece {largest:,}, and its vocab_size is {rows:,}"
+            )
+        training = self.training
+        self.eval()
+        one = torch.tensor([[pieces.start, pieces.unknown, pieces.end]])
+        self(one, torch.tensor([3]))
+        self.train(training)
+
     def forward(self, pieces: Tensor, lengths: Tensor) -> list[Tensor]:
         """States `[window, piece, feature]` before the first layer and after each one."""
         seen = torch.arange(pieces.shape[1], device=pieces.device) < lengths[:, None]

@@ -72,8 +72,12 @@ class Pretrained:
             raise ValueError(f"max_position_embeddings is {reprlib.repr(positions)}")
         if positions < 1:  # some encoders say -1 where they have none
             return _LONGEST
-        # RoBERTa and its kin number positions after their padding.
-        longest = positions if self.native else positions - 2
+        longest = positions
+        if not self.native:
+            # RoBERTa and its kin number positions after that of padding, which is 1 nearly always.
+            padding: Any = self.config.get("pad_token_id")
+            is_position = type(padding) is int and 1 < padding < positions
+            longest -= 1 + (padding if is_position else 1)
         if longest < 3:
             raise ValueError(f"max_position_embeddings is {positions}, too few for any word")
         return longest
@@ -87,8 +91,12 @@ class Pretrained:
             return BertEncoder(self.shape, dropout=own, attention_dropout=attention)
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "config.json").write_bytes(self.files["config.json"])
-            with _by_transformers(f"{self.name}: transformers makes no encoder of it"):
-                return HuggingFaceEncoder(Path(folder), dropout=dropout)
+            with _by_transformers(self.name, "transformers makes no encoder of it", folder):
+                encoder = HuggingFaceEncoder(Path(folder), dropout=dropout)
+                assert isinstance(self.pieces, HuggingFacePieces)
+                if not next(encoder.parameters()).is_meta:
+                    encoder.try_out(self.pieces)
+                return encoder
 
     def write(self, folder: Path) -> None:
         """Write the description into a folder."""
@@ -138,7 +146,7 @@ def read_vocabulary(folder: Path) -> list[str]:
 def load_pretrained(folder: Path, *, name: str | None = None) -> Pretrained:
     """Read the description of a transformer; an error says what is wrong with it, by its name."""
     with (
-        _by_transformers(f"{name or folder}: not an encoder that can be read"),
+        _by_transformers(name or str(folder), "not an encoder that can be read", str(folder)),
         needs_extra("transformers", f"the encoder {name or folder}"),
     ):
         return Pretrained(folder, name=name)
@@ -166,7 +174,7 @@ def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
 
         never_ask()
     with (
-        _by_transformers(f"no encoder is to be had by the name {name}"),
+        _by_transformers(name, "no encoder is to be had by this name"),
         tempfile.TemporaryDirectory() as folder,
     ):
         if not source.is_dir():
@@ -212,8 +220,8 @@ def take_encoder_weights(encoder: nn.Module, weights: Mapping[str, Tensor], name
 
 
 @contextmanager
-def _by_transformers(problem: str) -> Iterator[None]:
-    """Turn errors of transformers about its files into one line."""
+def _by_transformers(name: str, problem: str, folder: str | None = None) -> Iterator[None]:
+    """Turn errors of transformers about its files into one line; they may name their folder."""
     try:
         yield
     except (ParserError, TooLargeError, MissingExtraError):
@@ -224,7 +232,9 @@ def _by_transformers(problem: str) -> Iterator[None]:
             raise
         lines = str(error).split("\n")
         reason = next((line.strip() for line in lines if line.strip()), type(error).__name__)
-        raise ParserError(f"{problem}: {reason}") from None
+        if folder is not None:
+            reason = reason.replace(folder, name)
+        raise ParserError(f"{name}: {problem}: {reason:.300}") from None
 
 
 def _description(name: str) -> Path:
