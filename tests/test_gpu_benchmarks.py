@@ -1,19 +1,16 @@
 """The command that measures a GPU runs its steps, here on a CPU, and names those that fail."""
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from benchmarks.gpu import steps
+from tests.benchmark_runs import run
 from treecrf.demo import generate_treebank
 from treecrf.treebank import write_conllu
 
 pytestmark = pytest.mark.slow
-
-ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture
@@ -29,23 +26,18 @@ def test_options_are_those_that_the_benchmarks_have(treebanks: Path) -> None:
     for command in steps(treebanks, treebanks, "cpu").values():
         if command[0] == "pytest":
             continue
-        helped = subprocess.run(
-            [sys.executable, "-m", command[0], "--help"], cwd=ROOT, capture_output=True, text=True
-        )
+        helped = run(command[0], "--help")
         options = {word for word in command if word.startswith("--")} | {"--json"}
         assert all(option in helped.stdout for option in options), command
 
 
 def test_each_step_leaves_its_figures(treebanks: Path) -> None:
     out = treebanks / "out"
-    command = [sys.executable, "-m", "benchmarks.gpu", str(treebanks), "--out", str(out)]
-    asked = ["--device", "cpu", "--only", "latency"]
-    result = subprocess.run([*command, *asked], cwd=ROOT, capture_output=True, text=True)
+    asked = ("benchmarks.gpu", treebanks, "--out", out, "--device", "cpu", "--only", "latency")
+    result = run(*asked)
     assert result.returncode == 0, result.stderr + result.stdout
     assert "latency: exit 0" in result.stdout
     assert json.loads((out / "latency.json").read_text())["median"] > 0
-    result = subprocess.run(
-        [*command, *asked, "--minutes", "0.001"], cwd=ROOT, capture_output=True, text=True
-    )
+    result = run(*asked, "--minutes", 0.001)
     assert result.returncode == 1
     assert "failed: latency" in result.stderr
