@@ -146,6 +146,9 @@ bench-latency: $(INSTALLED) ## time one sentence of 18 words from raw text to it
 bench-onnx: $(INSTALLED) ## time parsing with onnxruntime beside torch, where the trees are the same
 	@$(BIN)/python -m benchmarks.onnx $(ARGS)
 
+bench-kept: $(INSTALLED) ## time what we keep by hand beside the libraries: ARGS='--file FILE.conllu'
+	@OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.kept $(ARGS)
+
 bench-ray: $(INSTALLED) ## parse a corpus with one worker of Ray, two, and two of which one dies
 	@$(BIN)/python -m benchmarks.cluster $(ARGS)
 

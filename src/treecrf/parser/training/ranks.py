@@ -40,8 +40,8 @@ class LostRankError(ParserError):
 class Ranks:
     """The number of processes that train together, and the rank of this one.
 
-    DistributedDataParallel does not fit: a step calls several methods of the model, and a process
-    may have no sentence of a batch. Gradients added up once a step are exact.
+    DistributedDataParallel does not fit: a process may have no sentence of a batch, and the others
+    would wait for its gradients. Gradients added up once a step are exact.
     """
 
     rank: int = 0
