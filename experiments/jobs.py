@@ -145,7 +145,7 @@ class _Progress:
 
     def begin(self, run: Run) -> None:
         """Print a line if an interrupted run goes on."""
-        self.begun[run] = 0
+        self.begun[run] = _epochs_done(run, self.store) if self.store.has_model(run) else 0
         if (self.store.model_folder(run) / checkpoint.CHECKPOINT).exists():
             self.begun[run] = _epochs_done(run, self.store)
             print(f"going on with {run.label} after epoch {self.begun[run]}", flush=True)

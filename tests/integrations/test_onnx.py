@@ -38,6 +38,8 @@ def graph_of(scorer: Scorer) -> GraphScorer:
 @pytest.mark.parametrize("rich", [False, True], ids=["words", "words, vectors and tags"])
 def test_scores_of_a_bilstm_are_those_of_torch(loss: str, rich: bool) -> None:
     config = replace(with_loss(loss), lstm_layers=2)
+    if rich:
+        config = replace(config, sibling_form="shared")
     vectors = None
     if rich:
         config, vectors = replace(config, tags="upos", predict=("lemma", "upos")), VECTORS
@@ -51,6 +53,12 @@ def test_scores_of_a_bilstm_are_those_of_torch(loss: str, rich: bool) -> None:
     for lengths in ([1], [5, 1, 9, 5], [2, 30], [3] * 7):  # any number, any length
         batch = batch_of(sentences_of(lengths, seed=len(lengths)), config, vocabulary=vocabulary)
         assert largest_difference(scorer, graph, batch) < TOLERANCE
+
+
+def test_three_biaffines_are_refused() -> None:
+    scorer = random_scorer(replace(with_loss("crf2o"), sibling_form="biaffine"))
+    with pytest.raises(ParserError, match="sibling_form = biaffine cannot be made an ONNX graph"):
+        scorer_graph(scorer, PROPERTIES)
 
 
 def test_a_wrong_score_is_a_difference() -> None:
