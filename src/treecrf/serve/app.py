@@ -119,7 +119,7 @@ async def _answer_invalid(request: Request, error: Any) -> Response:
 
 async def _answer_unread(request: Request, error: Any) -> Response:
     """Answer a request whose body fastapi cannot read with one line that says why."""
-    if isinstance(error.__cause__, UnicodeError):
+    if isinstance(error.__cause__, UnicodeDecodeError):
         hint = "for Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"
         error = ServeError(400, f"the body is not UTF-8 ({error.__cause__.reason}); {hint}")
     elif isinstance(error.__cause__, RecursionError):
