@@ -126,6 +126,7 @@ def test_what_is_wrong_with_a_file_is_told_with_its_name(
         ("epochs=2.0", "epochs is 2.0; it is a whole number"),
         ("epochs=true", "epochs is True; it is a whole number"),
         ("epochs=-1", "epochs is -1; it is at least 0"),
+        ("temperature=1e308", "temperature is 1e+308; it is from 0.001 to 1e+06"),
         ("multiroot=1", "multiroot is 1; it is true or false"),
         ("multiroot=True", "multiroot is 'True'; it is true or false"),
         ("clip=false", "clip is False; it is a finite number"),

@@ -236,10 +236,11 @@ def test_half_a_character_is_refused(client: TestClient, body: bytes, place: str
         (b"", 422, "`Content-Type: application/json`; this is no object"),
         (b"{", 422, "the body is no JSON (character 1: Expecting property name"),
         (b"[]", 422, "send a JSON object as the body"),
-        (b"\xff", 400, "parsing the body"),
+        (b"\xff", 400, "the body is not UTF-8 (invalid start byte); for Latin-1: iconv -f latin1 "),
+        ('{"text": "é"}'.encode("latin-1"), 400, "the body is not UTF-8 (invalid "),
         (b'{"text": NaN}', 422, "text: Input should be a valid string"),
         (rb'{"text": "a", "\ud800": 1}', 422, "unicode"),
-        (b"[" * 100_000, 400, "parsing the body"),
+        (b"[" * 100_000, 400, "the body has values that are nested too deeply"),
     ],
 )
 def test_what_is_no_json_is_refused(

@@ -72,6 +72,7 @@ def create_app(
     app.add_middleware(SafeHeaders)
     app.add_middleware(Counting, metrics=metrics, paths=_PATHS)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_exception_handler(400, _answer_unread)
     app.include_router(parsing_routes(registry, limits))
     app.include_router(udpipe_routes(registry, limits, allowed_origins=allowed_origins))
     _add_health(app, registry, metrics)
@@ -114,3 +115,13 @@ async def _answer_invalid(request: Request, error: Any) -> Response:
     else:
         detail = f"{place}: {problem}" if place else problem
     return await http_exception_handler(request, ServeError(422, detail))
+
+
+async def _answer_unread(request: Request, error: Any) -> Response:
+    """Answer a request whose body fastapi cannot read with one line that says why."""
+    if isinstance(error.__cause__, UnicodeDecodeError):
+        hint = "for Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"
+        error = ServeError(400, f"the body is not UTF-8 ({error.__cause__.reason}); {hint}")
+    elif isinstance(error.__cause__, RecursionError):
+        error = ServeError(400, "the body has values that are nested too deeply")
+    return await http_exception_handler(request, error)
