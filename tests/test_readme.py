@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -76,6 +77,15 @@ def test_commands_that_are_not_run_have_options_that_exist(page: Path) -> None:
                 check_options(words[words.index("treecrf") + 1 :])
             elif words[:2] == ["python", "-m"]:
                 assert importlib.util.find_spec(words[2]), command
+                known = sources(words[2].partition(".")[0])
+                options = [word.partition("=")[0] for word in words if word.startswith("--")]
+                assert all(f'"{option}"' in known for option in options), command
+
+
+@cache
+def sources(package: str) -> str:
+    """The code of a package of this repository, where options are named."""
+    return "".join(path.read_text(encoding="utf-8") for path in (ROOT / package).rglob("*.py"))
 
 
 def check_options(words: list[str]) -> None:
