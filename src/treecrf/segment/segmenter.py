@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from treecrf.segment.assembly import Assembly, ScoredBlock, Scores
+from treecrf.segment.assembly import Assembly, CutText, ScoredBlock, Scores, sentences_of
 from treecrf.segment.blocks import Block, cut_blocks, cut_windows
 from treecrf.segment.characters import Alphabet, Codes, Joins, as_read, classes_of
 from treecrf.segment.config import SegmenterConfig
@@ -63,10 +63,15 @@ class Segmenter:
         How the text is cut into pieces makes no difference. `start` is the place of its first
         character, where it is a part of another text.
         """
+        for cut in self.cut_stream(pieces, start=start):
+            yield from sentences_of(cut, self.splitter)
+
+    def cut_stream(self, pieces: Iterable[str], *, start: int = 0) -> Iterator[CutText]:
+        """The places of the sentences that `segment_stream` makes."""
         assembly = self.assembly()
         for block, scores in self.score_stream(pieces, start=start):
-            yield from assembly.add(block, scores)
-        yield from assembly.finish()
+            yield assembly.cut(block, scores)
+        yield assembly.cut_rest()
 
     def assembly(self) -> Assembly:
         """Make sentences of the blocks of one text and their scores."""
