@@ -107,8 +107,7 @@ class Segmenter:
             else:
                 blocks = cut_blocks([text], size=size, context=context, start=start)
                 short += [(place, block) for block in blocks]
-        for first in range(0, len(short), 2 * _WINDOWS):
-            group = short[first : first + 2 * _WINDOWS]
+        for group in self._side_by_side(short):
             read = partial(self._read_each, [block.codes for _, block in group])
             scores = self._run(read, windows=len(group))
             self._ask_again([(b, s) for (_, b), s in zip(group, scores, strict=True)])
@@ -116,6 +115,20 @@ class Segmenter:
                 assembly = self.assembly()
                 found[place] = [*assembly.add(block, of_block), *assembly.finish()]
         return found
+
+    def _side_by_side(self, blocks: list[tuple[int, Block]]) -> Iterator[list[tuple[int, Block]]]:
+        """The blocks in groups that are read at once."""
+        group: list[tuple[int, Block]] = []
+        most = _GPU_WINDOWS if self._on_gpu else 2 * _WINDOWS
+        windows = 0
+        for item in blocks:
+            group.append(item)
+            windows += 1 + len(item[1].text) // self.config.core
+            if windows >= most:
+                yield group
+                group, windows = [], 0
+        if group:
+            yield group
 
     def _ask_again(self, blocks: list[ScoredBlock]) -> None:
         """Improve the scores of unsure sentence ends, where there is an encoder to ask."""
