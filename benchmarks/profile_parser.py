@@ -31,7 +31,7 @@ from treecrf.parser import Config, Parser, api, load, load_config, set_up
 from treecrf.parser.batching.batch import Batch
 from treecrf.parser.columns.reading import column_windows
 from treecrf.parser.decoding import batches as decoding_batches
-from treecrf.parser.decoding import decoder
+from treecrf.parser.decoding import decoder, kernels
 from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.files import conllu
 from treecrf.parser.files.conllu import parse_to_conllu
@@ -232,6 +232,9 @@ def watch_parsing(stages: Stages) -> None:
     stages.watch(TreeScores, "distribution", "marginals")
     stages.watch(TreeDistribution, "marginals", "marginals")
     stages.watch(decoder.Decoding, "_trees", "best relations, to the host")
+    # On a CPU, two compiled calls do the same.
+    stages.watch(kernels, "find_heads", "marginals", host=True)
+    stages.watch(kernels, "choose_classes", "best relations, to the host", host=True)
     stages.watch(TreeNamer, "named", "naming trees", host=True)
     stages.watch(conllu, "write_columns", "writing", host=True)
 
