@@ -8,9 +8,11 @@ file to file, where reading and writing go on while the device computes.
 import argparse
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,20 +31,21 @@ from treecrf.parser import Config, Parser, api, load, load_config, set_up
 from treecrf.parser.batching.batch import Batch
 from treecrf.parser.columns.reading import column_windows
 from treecrf.parser.decoding import batches as decoding_batches
-from treecrf.parser.decoding import decoder
+from treecrf.parser.decoding import decoder, kernels
 from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.files import conllu
 from treecrf.parser.files.conllu import parse_to_conllu
 from treecrf.parser.files.pipeline import Ahead
 from treecrf.parser.files.sources import FileOptions
 from treecrf.parser.network.loss import TreeScores
-from treecrf.parser.network.readers import WordReader
+from treecrf.parser.network.readers import PieceReader, WordReader
 from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.training import loop
 from treecrf.parser.training.evaluation import DevSet
 from treecrf.parser.training.optimiser import Optimisation
 from treecrf.parser.training.run import Epoch, Run
 from treecrf.struct.distribution import TreeDistribution
+from treecrf.threads import run_on_one_thread
 from treecrf.treebank.files.streams import open_target
 
 Item = TypeVar("Item")
@@ -71,7 +74,8 @@ def main() -> None:
         content |= {"corpus": corpus.to_dict(), "config": parser.config.to_dict()}
         with encoder.watched_batches(parser.scorer) as batches:
             parse(parser, corpus, folder / "parsed.conllu")
-        content["parsing"] = profile_parsing(parser, corpus, folder / "parsed.conllu")
+        clock = time.process_time if arguments.cpu_time else time.perf_counter
+        content["parsing"] = profile_parsing(parser, corpus, folder / "parsed.conllu", clock)
         content["encoder"] = profile_encoder(parser, corpus, batches, peak=arguments.peak)
     if arguments.json:
         write_json(arguments.json, content)
@@ -178,6 +182,7 @@ class _WhenTaken(Ahead[Item, Result]):
 def watch_network(stages: Stages) -> None:
     """Name the parts of the network."""
     stages.watch(WordReader, "forward", "embeddings, CharLSTM")
+    stages.watch(PieceReader, "forward", "encoder")
     stages.watch(BiLSTM, "forward", "BiLSTM")
     stages.watch(Perceptrons, "forward", "MLPs")
     stages.watch(Scorer, "arcs", "biaffine arcs")
@@ -193,11 +198,13 @@ def parse(parser: Parser, corpus: Corpus, target: Path) -> None:
             write(piece)
 
 
-def profile_parsing(parser: Parser, corpus: Corpus, target: Path) -> dict[str, Any]:
+def profile_parsing(
+    parser: Parser, corpus: Corpus, target: Path, clock: Callable[[], float]
+) -> dict[str, Any]:
     """Time a parse by stage, one after the other, and from file to file as users see it."""
     print("parsing ...", file=sys.stderr, flush=True)
     whole = encoder.best_seconds(lambda: parse(parser, corpus, target), parser.device, rounds=2)
-    with Stages(parser.device) as stages:
+    with Stages(parser.device, clock=clock) as stages:
         watch_network(stages)
         watch_parsing(stages)
         with stages.stage(REST):
@@ -215,6 +222,7 @@ def profile_parsing(parser: Parser, corpus: Corpus, target: Path) -> dict[str, A
 def watch_parsing(stages: Stages) -> None:
     """Name the parts of a parse, in one thread."""
     stages.replace(conllu, "pipelined", _one_by_one)
+    stages.replace(decoding_batches, "run_side_by_side", partial(map, run_on_one_thread))
     stages.replace(
         conllu, "column_windows", lambda parts: stages.items(column_windows(parts), "reading")
     )
@@ -224,6 +232,9 @@ def watch_parsing(stages: Stages) -> None:
     stages.watch(TreeScores, "distribution", "marginals")
     stages.watch(TreeDistribution, "marginals", "marginals")
     stages.watch(decoder.Decoding, "_trees", "best relations, to the host")
+    # On a CPU, two compiled calls do the same.
+    stages.watch(kernels, "find_heads", "marginals", host=True)
+    stages.watch(kernels, "choose_classes", "best relations, to the host", host=True)
     stages.watch(TreeNamer, "named", "naming trees", host=True)
     stages.watch(conllu, "write_columns", "writing", host=True)
 
@@ -240,8 +251,9 @@ def profile_encoder(
     print("encoding ...", file=sys.stderr, flush=True)
     reader, device = parser.scorer.reader, parser.device
     seconds = encoder.encoding_seconds(parser.scorer, batches, device, rounds=3)
-    if not isinstance(reader, WordReader):
-        sys.exit("operations are counted for a BiLSTM over words only, not for this encoder")
+    print(f"\nThe encoder alone: {corpus.words / seconds:,.0f} words a second.")
+    if not isinstance(reader, WordReader):  # operations are counted for a BiLSTM over words only
+        return {"seconds": seconds}
     operations = encoder.operations(reader, batches)
     total = sum(operations.values())
     per_second = peak * 1e12 if peak else encoder.peak_operations(device)
@@ -249,7 +261,6 @@ def profile_encoder(
     moved = encoder.least_bytes(reader, batches)
     steps = encoder.recurrence_steps(reader, batches)
     limit = max(total / per_second, moved / bandwidth)
-    print(f"\nThe encoder alone: {corpus.words / seconds:,.0f} words a second.")
     for name, count in operations.items():
         print(f"- {name}: {count / corpus.words / 1e6:.2f} million operations a word")
     print(
@@ -303,7 +314,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--set", action="append", default=[], metavar="KEY=VALUE", help="a setting; several may be"
     )
-    parser.add_argument("--model", type=Path, metavar="DIR", help="parse with it; train none")
+    parser.add_argument("--model", metavar="DIR", help="parse with it, such as en; train none")
+    parser.add_argument(
+        "--cpu-time", action="store_true", help="the parse by processor time, beside other work"
+    )
     parser.add_argument(
         "--peak", type=float, metavar="TFLOPS", help="what the device can do; else measured"
     )

@@ -25,8 +25,11 @@ class Stages:
     between two that were waited for.
     """
 
-    def __init__(self, device: torch.device) -> None:
+    def __init__(
+        self, device: torch.device, *, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
         self.device = device
+        self._clock = clock
         self.seconds: dict[str, float] = defaultdict(float)
         self._open: list[str | None] = []
         self._since = 0.0
@@ -99,7 +102,7 @@ class Stages:
         """Add the time since the last boundary to the open stage."""
         if not host:
             finish(self.device)
-        now = time.perf_counter()
+        now = self._clock()
         name = self.current
         if name is not None:
             self.seconds[name] += now - self._since

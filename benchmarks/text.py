@@ -7,9 +7,12 @@ stages are timed in a run of their own, one after the other.
 """
 
 import argparse
+import io
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import torch
@@ -21,11 +24,13 @@ from treecrf.nn.int8.linear import ByteLinear
 from treecrf.nn.int8.lstm import ByteLSTM
 from treecrf.parser import Parser, ParserError, load
 from treecrf.parser import api as predict
-from treecrf.parser.decoding import batches
+from treecrf.parser.decoding import batches, states
+from treecrf.parser.files import conllu
 from treecrf.parser.files.sources import FileOptions
 from treecrf.parser.files.workers import parse_with_workers
 from treecrf.segment import rebuild_text, segmenter
 from treecrf.segment.training.raw_text import raw_sentences, raw_text
+from treecrf.threads import run_on_one_thread
 from treecrf.treebank import Sentence, evaluate_conll18, read_conllu
 from treecrf.treebank.files.streams import open_target
 
@@ -43,7 +48,12 @@ def main() -> None:
     if rebuild_text(parser.parse(text)) != text:
         sys.exit("the text that comes out is not the one that went in, so nothing is timed")
     repeated = text * -(-arguments.characters // len(text))
-    words, seconds, processor = _speed(parser, repeated, rounds=arguments.rounds)
+    with tempfile.TemporaryDirectory() as name:
+        source = Path(name) / "text.txt"
+        source.write_text(repeated, encoding="utf-8")
+        words, seconds, processor = _speed(parser, source, rounds=arguments.rounds)
+        clock = time.process_time if arguments.cpu_time else time.perf_counter
+        stages = _stages(parser, source, clock=clock)
     speeds = {"clock": words / seconds, "processor and thread": words / processor}
     if arguments.workers:
         long = repeated * arguments.copies
@@ -55,7 +65,6 @@ def main() -> None:
     precision = precision_used(parser)
     print(f"{words:,} words on {parser.device}, {arguments.threads} threads, {precision}")
     print_table(["by the", "words/s"], [[name, f"{x:,.0f}"] for name, x in speeds.items()])
-    stages = _stages(parser, repeated)
     total = sum(stages.values())
     print()
     print_table(
@@ -89,16 +98,16 @@ def check_same_trees(expected: list[Sentence], found: list[Sentence]) -> None:
         sys.exit(f"{problem}, so nothing is reported")
 
 
-def _speed(parser: Parser, text: str, *, rounds: int) -> tuple[int, float, float]:
+def _speed(parser: Parser, source: Path, *, rounds: int) -> tuple[int, float, float]:
     """Words, and the shortest wall time and CPU time that they take."""
     times = []
     for _ in range(rounds):
         started, processor = time.perf_counter(), time.process_time()
-        words = sum(len(sentence) for sentence in _written(parser, text))
+        written = _written(parser, source)
         finish(parser.device)
         times.append((time.perf_counter() - started, time.process_time() - processor))
     clock, processor = map(min, zip(*times, strict=True))
-    return words, clock, processor
+    return sum(map(len, read_conllu(io.BytesIO(written)))), clock, processor
 
 
 def _seconds_with_workers(parser: Parser, text: str, *, workers: int, rounds: int) -> float:
@@ -121,28 +130,25 @@ def _seconds_with_workers(parser: Parser, text: str, *, workers: int, rounds: in
     return min(times)
 
 
-def _written(parser: Parser, text: str) -> list[Sentence]:
-    sentences = []
-    for sentence in parser.parse_text([text], probs=False):
-        sentence.to_conllu()
-        sentences.append(sentence)
-    return sentences
+def _written(parser: Parser, source: Path) -> bytes:
+    return b"".join(conllu.parse_to_conllu(parser, source, FileOptions(input="text")))
 
 
-def _stages(parser: Parser, text: str) -> dict[str, float]:
-    """Seconds by stage, run one after the other."""
-    with Stages(parser.device) as stages:
-        stages.replace(predict, "pipelined", lambda items, work: map(work, items))
-        stages.replace(batches, "run_side_by_side", lambda calls: (call() for call in calls))
-        stages.replace(segmenter, "run_sized", lambda call, multiply_adds: call())
+def _stages(parser: Parser, source: Path, *, clock: Callable[[], float]) -> dict[str, float]:
+    """Seconds by stage, one after the other; each batch on one thread of a CPU, as it always is."""
+    with Stages(parser.device, clock=clock) as stages:
+        stages.replace(conllu, "pipelined", lambda items, work: map(work, items))
+        for module in (batches, states):
+            stages.replace(module, "run_side_by_side", partial(map, run_on_one_thread))
+        stages.watch(segmenter.Segmenter, "_ask_again", "segmenter: unsure sentence ends")
         stages.watch(segmenter.Segmenter, "_read", "segmenter: network")
         stages.watch(predict, "encode_words", "words to numbers", host=True)
         stages.watch(batches, "make_batch", "batches")
         stages.watch(parser.scorer.reader, "forward", "encoder")
         stages.watch(batches.Decoding, "best", "scores and trees")
-        stages.watch(parser.namer, "with_trees", "trees to sentences", host=True)
-        with stages.stage("segmenter: sentences, and writing"):
-            _written(parser, text)
+        stages.watch(conllu, "write_columns", "naming and writing", host=True)
+        with stages.stage("segmenter: sentences"):
+            _written(parser, source)
     return dict(stages.seconds)
 
 
@@ -159,6 +165,9 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--characters", type=int, default=500_000, help="at least so many")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument(
+        "--cpu-time", action="store_true", help="stages by processor time, beside other work"
+    )
     add_json(parser)
     return parser.parse_args()
 

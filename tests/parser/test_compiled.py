@@ -26,11 +26,13 @@ TAGGED = Vocabulary(
 )
 
 
-def decoded(config: Config, *, seed: int, allowed: Tensor | None = None) -> Trees:
+def decoded(
+    config: Config, *, seed: int, allowed: Tensor | None = None, probs: bool = True
+) -> Trees:
     scorer = random_scorer(config, vocabulary=TAGGED, seed=seed).float()
     batch = batch_of(sentences_of(LENGTHS, seed=seed), config, vocabulary=TAGGED)
     return run_on_one_thread(
-        lambda: decoder.decode(scorer, batch, config=config, allowed=allowed, probs=True)
+        lambda: decoder.decode(scorer, batch, config=config, allowed=allowed, probs=probs)
     )
 
 
@@ -57,29 +59,37 @@ def check_classes(found: np.ndarray, expected: np.ndarray) -> None:
 @pytest.mark.parametrize("predict", [(), ("upos", "xpos", "lemma")], ids=["trees", "columns"])
 @pytest.mark.parametrize("multiroot", [False, True], ids=["single root", "multiroot"])
 @pytest.mark.parametrize("loss", ["crf", "crf2o"])
+@pytest.mark.parametrize(
+    ("probs", "temperature"), [(True, 1.7), (True, 1.0), (False, 1.7)], ids=["both", "one", "none"]
+)
 def test_trees_are_the_same(
-    loss: str, multiroot: bool, predict: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    probs: bool,
+    temperature: float,
+    loss: str,
+    multiroot: bool,
+    predict: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     config = replace(
         with_loss(loss, multiroot=multiroot),
-        temperature=1.7,
+        temperature=temperature,
         relation_temperature=1.3,
         upos_temperature=0.8,
         predict=predict,
     )
     calls: list[Trees | None] = []
 
-    def counted(decoding: decoder.Decoding) -> Trees | None:
-        calls.append(compiled_trees(decoding))
+    def counted(decoding: decoder.Decoding, *, probs: bool) -> Trees | None:
+        calls.append(compiled_trees(decoding, probs=probs))
         return calls[-1]
 
     compiled_trees = decoder.compiled_trees
     monkeypatch.setattr(decoder, "compiled_trees", counted)
-    found = [decoded(config, seed=seed) for seed in range(12)]
+    found = [decoded(config, seed=seed, probs=probs) for seed in range(12)]
     assert [trees is not None for trees in calls] == [True] * 12
     monkeypatch.setattr(decoder, "is_compiled", lambda _: False)
     for seed, trees in enumerate(found):
-        check_same(trees, decoded(config, seed=seed))
+        check_same(trees, decoded(config, seed=seed, probs=probs))
     assert len(calls) == 12
 
 
@@ -100,8 +110,8 @@ def test_constraints_hold_and_trees_that_cross_are_left_to_others(
         masks.append(allowed)
     calls: list[Trees | None] = []
 
-    def counted(decoding: decoder.Decoding) -> Trees | None:
-        calls.append(compiled_trees(decoding))
+    def counted(decoding: decoder.Decoding, *, probs: bool) -> Trees | None:
+        calls.append(compiled_trees(decoding, probs=probs))
         return calls[-1]
 
     compiled_trees = decoder.compiled_trees

@@ -51,6 +51,11 @@ def test_windows_are_bounded_and_grow(sizes: list[int]) -> None:
         most = min(2 * most, 64)
 
 
+def test_the_first_window_may_be_as_large_as_others() -> None:
+    found = windows([10] * 15, size=lambda item: item, words=60, first=60)
+    assert list(map(len, found)) == [6, 6, 3]
+
+
 def test_a_window_is_given_as_soon_as_it_is_full() -> None:
     source = Source([3, 3, 3, 3])
     stream = windows(source, size=lambda item: item, words=64)  # type: ignore[arg-type,return-value]

@@ -36,7 +36,7 @@ from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import TooLongError, check_lists
 from treecrf.parser.files.documents import parse_documents
 from treecrf.parser.files.language import LanguageCheck
-from treecrf.parser.files.pipeline import pipelined, windows
+from treecrf.parser.files.pipeline import WINDOW_WORDS, pipelined, windows
 from treecrf.parser.folder import load_settings, load_vectors, load_weights
 from treecrf.parser.model import Model
 from treecrf.parser.network.loss import TreeCRF, TreeScores
@@ -181,7 +181,7 @@ class Parser(Model):
         given = list(as_sentences(sentences))
         pairs = zip(given, make_constraints(len(given), constraints, forbidden), strict=True)
         parsed: list[Sentence] = []
-        for window in windows(pairs, size=_words):
+        for window in windows(pairs, size=_words, first=WINDOW_WORDS):  # nobody waits for the first
             parsed += self._parse_window(window, decoder, first=len(parsed) + 1, probs=probs)
         return parsed
 

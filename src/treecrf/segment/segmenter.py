@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 import torch
 
-from treecrf.segment.assembly import Assembly, ScoredBlock, Scores
+from treecrf.segment.assembly import Assembly, CutText, ScoredBlock, Scores, sentences_of
 from treecrf.segment.blocks import Block, cut_blocks, cut_windows
 from treecrf.segment.characters import Alphabet, Codes, Joins, as_read, classes_of
 from treecrf.segment.config import SegmenterConfig
@@ -63,10 +63,15 @@ class Segmenter:
         How the text is cut into pieces makes no difference. `start` is the place of its first
         character, where it is a part of another text.
         """
+        for cut in self.cut_stream(pieces, start=start):
+            yield from sentences_of(cut, self.splitter)
+
+    def cut_stream(self, pieces: Iterable[str], *, start: int = 0) -> Iterator[CutText]:
+        """The places of the sentences that `segment_stream` makes."""
         assembly = self.assembly()
         for block, scores in self.score_stream(pieces, start=start):
-            yield from assembly.add(block, scores)
-        yield from assembly.finish()
+            yield assembly.cut(block, scores)
+        yield assembly.cut_rest()
 
     def assembly(self) -> Assembly:
         """Make sentences of the blocks of one text and their scores."""
@@ -102,8 +107,7 @@ class Segmenter:
             else:
                 blocks = cut_blocks([text], size=size, context=context, start=start)
                 short += [(place, block) for block in blocks]
-        for first in range(0, len(short), 2 * _WINDOWS):
-            group = short[first : first + 2 * _WINDOWS]
+        for group in self._side_by_side(short):
             read = partial(self._read_each, [block.codes for _, block in group])
             scores = self._run(read, windows=len(group))
             self._ask_again([(b, s) for (_, b), s in zip(group, scores, strict=True)])
@@ -111,6 +115,20 @@ class Segmenter:
                 assembly = self.assembly()
                 found[place] = [*assembly.add(block, of_block), *assembly.finish()]
         return found
+
+    def _side_by_side(self, blocks: list[tuple[int, Block]]) -> Iterator[list[tuple[int, Block]]]:
+        """The blocks in groups that are read at once."""
+        group: list[tuple[int, Block]] = []
+        most = _GPU_WINDOWS if self._on_gpu else 2 * _WINDOWS
+        windows = 0
+        for item in blocks:
+            group.append(item)
+            windows += 1 + len(item[1].text) // self.config.core
+            if windows >= most:
+                yield group
+                group, windows = [], 0
+        if group:
+            yield group
 
     def _ask_again(self, blocks: list[ScoredBlock]) -> None:
         """Improve the scores of unsure sentence ends, where there is an encoder to ask."""

@@ -1,7 +1,8 @@
 """Sentences as the bytes of their CoNLL-U and the places of their cells."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from treecrf.treebank import Sentence
 from treecrf.treebank.files.conllu import parse_sentence
 from treecrf.treebank.tokens import COLUMNS
 
-__all__ = ["Columns", "as_array"]
+__all__ = ["Columns", "as_array", "as_strings"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,3 +107,10 @@ class Columns:
 def as_array(data: bytes) -> npt.NDArray[Any]:
     """The bytes as an array, which cannot be written."""
     return np.frombuffer(data, np.uint8)
+
+
+def as_strings(strings: Iterable[str]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    """Strings for a kernel: their bytes, and where each starts and the last ends."""
+    encoded = [string.encode() for string in strings]
+    starts = np.array([*accumulate(map(len, encoded), initial=0)], np.int64)
+    return as_array(b"".join(encoded)), starts

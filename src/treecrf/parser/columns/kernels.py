@@ -10,7 +10,20 @@ import numpy.typing as npt
 
 from treecrf.ops.numba.compiling import compiled, kernel
 
-__all__ = ["BODY", "END", "LINE", "START", "WORD", "find_cells", "number_cells", "write_words"]
+__all__ = [
+    "BODY",
+    "END",
+    "LINE",
+    "START",
+    "WORD",
+    "Bytes",
+    "Strings",
+    "copy_string",
+    "find_cells",
+    "number_cells",
+    "write_number",
+    "write_words",
+]
 
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Array: TypeAlias = npt.NDArray[Any]
@@ -209,7 +222,7 @@ def write_words(
             at += 1
             if not _starts_with_any(data, start, at, dropped):
                 end = _copy(data, start, at, target, end)
-        end = _copy_string(comments, sentence, target, end)
+        end = copy_string(comments, sentence, target, end)
         for word in range(bounds[sentence, WORD], bounds[sentence + 1, WORD]):
             row = cells[word]
             copied = at  # multiword tokens and empty nodes before the word come with it
@@ -217,10 +230,10 @@ def write_words(
                 column = columns[place]
                 if column > _HEAD:
                     end = _copy(data, copied, row[_HEAD], target, end)
-                    end = _write_number(heads[word], target, end)
+                    end = write_number(heads[word], target, end)
                     copied = row[_HEAD + 1] - 1
                 end = _copy(data, copied, row[column], target, end)
-                end = _copy_string(names, numbers[place, word], target, end)
+                end = copy_string(names, numbers[place, word], target, end)
                 copied = row[column + 1] - 1
             end = _copy(data, copied, row[_MISC], target, end)
             end = _write_misc(data, row, dropped_keys, target, end)
@@ -228,9 +241,9 @@ def write_words(
                 if key or target[end - 1] != _TAB:
                     target[end] = _BAR
                     end += 1
-                end = _copy_string(keys, key, target, end)
-                end = _write_number(probs[key, word] // 10_000, target, end)
-                end = _write_number(10_000 + probs[key, word] % 10_000, target, end)
+                end = copy_string(keys, key, target, end)
+                end = write_number(probs[key, word] // 10_000, target, end)
+                end = write_number(10_000 + probs[key, word] % 10_000, target, end)
                 target[end - 5] = _POINT
             if target[end - 1] == _TAB:
                 target[end] = _NOTHING
@@ -277,7 +290,7 @@ def _starts_with_any(data: Bytes, start: int, end: int, strings: Strings) -> boo
 
 
 @compiled
-def _write_number(number: int, target: Bytes, end: int) -> int:
+def write_number(number: int, target: Bytes, end: int) -> int:
     if number < 0:
         target[end] = _NOTHING
         return end + 1
@@ -292,7 +305,7 @@ def _write_number(number: int, target: Bytes, end: int) -> int:
 
 
 @compiled
-def _copy_string(strings: Strings, number: int, target: Bytes, end: int) -> int:
+def copy_string(strings: Strings, number: int, target: Bytes, end: int) -> int:
     text, starts = strings
     return _copy(text, starts[number], starts[number + 1], target, end)
 

@@ -1,13 +1,11 @@
 """Columns with their trees, as the bytes of CoNLL-U."""
 
-from collections.abc import Iterable, Sequence
-from itertools import accumulate
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from treecrf.parser.columns.columns import Columns, as_array
+from treecrf.parser.columns.columns import Columns, as_array, as_strings
 from treecrf.parser.columns.kernels import write_words
 from treecrf.parser.constraints import Constraints
 from treecrf.parser.decoding.names import Named
@@ -53,7 +51,7 @@ def _write(
         own, each = named.columns[name]
         numbers[place] = each + len(names)
         names += own
-    written, added = _strings(names), _strings(comments)
+    written, added = as_strings(names), as_strings(comments)
     size = len(columns.data) + len(added[0]) + int(np.diff(written[1]).take(numbers).sum())
     size += len(columns.cells) * (_MOST_DIGITS + sum(len(key) + _MOST_DIGITS for key in probs))
     target = np.empty(size, np.uint8)
@@ -66,20 +64,13 @@ def _write(
         np.array([COLUMNS.index(name) for name in replaced]),
         numbers,
         written,
-        _strings(OWN_COMMENTS),
+        as_strings(OWN_COMMENTS),
         added,
-        _strings(KEYS.values()),
-        _strings(probs),
+        as_strings(KEYS.values()),
+        as_strings(probs),
         np.array([*probs.values()], np.int64).reshape(len(probs), len(columns.cells)),
     )
     return target[:end].tobytes()
-
-
-def _strings(strings: Iterable[str]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """Strings for a kernel: their bytes, and where each starts and the last ends."""
-    encoded = [string.encode() for string in strings]
-    starts = np.array([*accumulate(map(len, encoded), initial=0)], np.int64)
-    return as_array(b"".join(encoded)), starts
 
 
 def _is_odd(probs: npt.NDArray[np.float64]) -> bool:

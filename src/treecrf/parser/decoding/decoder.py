@@ -109,8 +109,8 @@ class Decoding:
 
         With `details`, which has `probs` in it, marginals and entropies come with them.
         """
-        if probs and not details and is_compiled(self):
-            trees = compiled_trees(self)
+        if not details and is_compiled(self):
+            trees = compiled_trees(self, probs=probs)
             if trees is not None:
                 return trees
         # First of all: the pass that gives entropies gives marginals too.

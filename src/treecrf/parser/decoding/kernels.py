@@ -32,34 +32,37 @@ def find_heads(
 ) -> None:
     """Fill masked scores, marginals and log Z, and the most probable heads `[sentence, N]`.
 
-    Arcs and siblings, both float32, are the scores of each sentence, then those of each divided by
-    the temperature: `[2 * sentence, ...]`, as are `masked`, `marginals` and `log_partition`, which
-    is that of the masked scores. `siblings` are flat, with an empty array of their type; or both
-    are None. The heads are by the first half; `settled [sentence]` tells where they are a tree. An
-    empty `allowed` allows everything.
+    Arcs and siblings, both float32, are the scores of each sentence, and may go on with copies of
+    them at another temperature: `[copy * sentence, ...]`, as are `masked`, `marginals` and
+    `log_partition`, which is that of the masked scores. `siblings` are flat, with an empty array of
+    their type; or both are None. The heads are by the first copy; `settled [sentence]` tells where
+    they are a tree. An empty `allowed` allows everything.
     """
     count, tokens = heads.shape
-    both = np.concatenate((lengths, lengths))
-    best = np.empty((2 * count, tokens), np.float32)
+    total = len(arcs)
+    copies = total // count
+    every = np.empty(total, np.int64)
+    best = np.empty((total, tokens), np.float32)
     rows = np.arange(count)
-    for first in (0, count):
-        half = slice(first, first + count)
-        mask_sentences(arcs[half], lengths, allowed, rows, masked[half], best[half])
-    # Both temperatures of a sentence share a group, so that its lanes end together.
-    members = np.empty(-(-2 * count // LANES) * LANES, np.int64)
+    for first in range(0, total, count):
+        copy = slice(first, first + count)
+        every[copy] = lengths
+        mask_sentences(arcs[copy], lengths, allowed, rows, masked[copy], best[copy])
+    # All copies of a sentence share a group, so that its lanes end together.
+    members = np.empty(-(-total // LANES) * LANES, np.int64)
     for place in range(len(members)):
-        number = min(place, 2 * count - 1)
-        members[place] = number // 2 + number % 2 * count
+        number = min(place, total - 1)
+        members[place] = number // copies + number % copies * count
     groups = members.reshape(-1, LANES)
     flows = np.zeros(masked.size)
-    batch = masked.astype(np.float64).reshape(-1), both, tokens, multiroot
+    batch = masked.astype(np.float64).reshape(-1), every, tokens, multiroot
     scores, no_marginals = siblings
     inside_outside(batch, scores, groups, log_partition, flows, no_marginals)
     marginals.reshape(-1)[:] = flows.astype(np.float32)
     greedy_heads(marginals[:count], lengths, multiroot, heads, settled)
     for sentence in range(count):
         # NaN where scores are: what is infinite or NaN was found when they were masked.
-        for number in (sentence, count + sentence):
+        for number in range(sentence, total, count):
             if not np.isfinite(best[number].sum()):
                 log_partition[number] = np.nan
         if not log_partition[sentence] > -np.inf:
@@ -83,22 +86,25 @@ def choose_classes(
     """Fill `chosen` and `probs`, `[1 + column, token]`, and the best lemma rules `[token, rule]`.
 
     The first row of both has heads and their marginals, the others the best classes by `scores
-    [token, class]` and their probabilities at a temperature. Tokens go sentence by sentence;
-    `places [sentence, N]` are those of scores. A rule is a number times `weight` plus its
-    probability in parts of `weight`; an empty `lemmas` has none.
+    [token, class]` and their probabilities at a temperature; an empty `probs` has none. Tokens go
+    sentence by sentence; `places [sentence, N]` are those of scores. A rule is a number times
+    `weight` plus its probability in parts of `weight`; an empty `lemmas` has none.
     """
     token = 0
     for sentence in range(len(heads)):
         for number in range(lengths[sentence] + 1):
             place, head = places[sentence, number], heads[sentence, number]
             chosen[0, token] = head
-            probs[0, token] = marginals[sentence, number, max(head, 0)]
+            if len(probs):
+                probs[0, token] = marginals[sentence, number, max(head, 0)]
             for column in range(len(scores)):
                 row = scores[column][place]
                 best = row.argmax()
                 chosen[1 + column, token] = best
-                factor = np.float32(1) / np.float32(temperatures[column])
-                probs[1 + column, token] = np.float32(1) / total_weight(row, row[best], factor)
+                if len(probs):
+                    factor = np.float32(1) / np.float32(temperatures[column])
+                    share = np.float32(1) / total_weight(row, row[best], factor)
+                    probs[1 + column, token] = share
             if len(lemmas):
                 best_rules(lemmas[place], weight, rules[token])
             token += 1

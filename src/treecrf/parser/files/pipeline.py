@@ -38,15 +38,17 @@ def windows(
     size: Callable[[Item], int],
     most: int | None = None,
     words: int = WINDOW_WORDS,
+    first: int | None = None,
 ) -> Iterator[list[Item]]:
     """Lists of items, bounded in total size; the first are small, so that output starts early.
 
-    No list has more than `most` items; one is complete when its sizes add up to `words`.
+    No list has more than `most` items; one is complete when its sizes add up to `words`, the first
+    of them when they add up to `first`.
     """
     window: list[Item] = []
     total = 0
     most = min(most or WINDOW_ITEMS, WINDOW_ITEMS)
-    largest = words // 16
+    largest = first or words // 16
     for item in items:
         window.append(item)
         total += size(item)

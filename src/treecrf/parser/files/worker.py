@@ -3,14 +3,16 @@
 import os
 import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 
 from treecrf.parser.batching.encoding import EncodedSentences, check_tags, encode_words
-from treecrf.parser.batching.words import SentenceTable
+from treecrf.parser.batching.words import SentenceTable, WordTable
 from treecrf.parser.columns.columns import Columns
 from treecrf.parser.columns.reading import read_columns
+from treecrf.parser.columns.text import text_columns
 from treecrf.parser.columns.writing import write_columns
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import NO_CONSTRAINTS, Constraints, constraints_from
@@ -19,9 +21,10 @@ from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import LONG
 from treecrf.parser.files.language import is_foreign
+from treecrf.parser.files.scored import ScoredText, assemble
 from treecrf.parser.files.sources import moved
 from treecrf.parser.vocab import Vocabulary
-from treecrf.segment.assembly import ScoredText, assemble
+from treecrf.segment.assembly import CutText
 from treecrf.segment.characters import Joins
 from treecrf.segment.multiwords import Splitter
 from treecrf.treebank import Sentence, TreebankError
@@ -88,7 +91,8 @@ class _Worker:
     def __init__(self, job: FileJob) -> None:
         self.job = job
         self.namer = TreeNamer(job.vocabulary, job.config)
-        self.waiting: dict[int, tuple[Columns | list[Sentence], list[Constraints]]] = {}
+        # The columns of a piece, given how many sentences are before it.
+        self.waiting: dict[int, tuple[Callable[[int], Columns], list[Constraints]]] = {}
 
     def answer(self, number: int, message: Piece | ScoredText | Decoded) -> object:
         try:
@@ -100,25 +104,31 @@ class _Worker:
 
     def read(self, number: int, piece: Piece | ScoredText) -> Numbers:
         job = self.job
-        found: Columns | list[Sentence]
+        words: WordTable
+        constraints: list[Constraints] = []
         if isinstance(piece, ScoredText):
             assert job.cutting is not None
             splitter, joins = job.cutting
-            found = assemble(piece, splitter=splitter, joins=joins)
+            cuts = list(assemble(piece, splitter=splitter, joins=joins))
+            columns = partial(_columns_of_text, cuts, splitter)
+            words = columns(0)
         elif job.kind == "conllu" and not job.keep_heads:
             reader = ConlluReader(job.name, trees=False, seen=piece.line > 1)
-            found = Columns.joined([*read_columns(reader, piece.data, line=piece.line)])
+            words = found = Columns.joined([*read_columns(reader, piece.data, line=piece.line)])
+            columns = partial(_same, found)
         else:
-            found = self._parse(piece)
-        words = found if isinstance(found, Columns) else SentenceTable(found)
-        constraints = [NO_CONSTRAINTS] * len(found)
-        if job.keep_heads and not isinstance(found, Columns):
-            constraints = [constraints_from(sentence) for sentence in found]
-        self.waiting[number] = found, constraints
+            sentences = self._parse(piece)
+            words = SentenceTable(sentences)
+            columns = partial(_columns_of_sentences, sentences, ids=job.kind != "conllu")
+            if job.keep_heads:
+                constraints = [constraints_from(sentence) for sentence in sentences]
+        count = len(words.lengths)
+        constraints = constraints or [NO_CONSTRAINTS] * count
+        self.waiting[number] = columns, constraints
         check_tags(words, job.config)
         encoded = encode_words(words, job.vocabulary, job.config)
         named = any(constraints) or words.lengths.max(initial=0) > LONG
-        places = [words.sentence(row).where for row in range(len(found))] if named else []
+        places = [words.sentence(row).where for row in range(count)] if named else []
         return Numbers(encoded, constraints, places, is_foreign(words, job.config.language))
 
     def _parse(self, piece: Piece) -> list[Sentence]:
@@ -128,11 +138,23 @@ class _Worker:
         return list(moved(found, piece.line - 1))
 
     def write(self, number: int, decoded: Decoded) -> bytes:
-        found, constraints = self.waiting.pop(number)
-        if not isinstance(found, Columns):
-            if self.job.kind != "conllu":
-                found = list(map(SentenceIds(decoded.before).give, found))
-            found = Columns.of(found)
+        columns, constraints = self.waiting.pop(number)
         return write_columns(
-            self.namer, found, constraints, decoded.trees, write_probs=self.job.write_probs
+            self.namer,
+            columns(decoded.before),
+            constraints,
+            decoded.trees,
+            write_probs=self.job.write_probs,
         )
+
+
+def _columns_of_text(cuts: list[CutText], splitter: Splitter, before: int) -> Columns:
+    return Columns.joined([*text_columns(cuts, splitter, before=before)])
+
+
+def _columns_of_sentences(sentences: list[Sentence], before: int, *, ids: bool) -> Columns:
+    return Columns.of([*map(SentenceIds(before).give, sentences)] if ids else sentences)
+
+
+def _same(columns: Columns, before: int) -> Columns:
+    return columns

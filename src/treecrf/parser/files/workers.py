@@ -31,9 +31,9 @@ from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import TooLongError
 from treecrf.parser.files.language import warn_of_language
 from treecrf.parser.files.pipeline import submit
+from treecrf.parser.files.scored import ScoredText, cut_scored
 from treecrf.parser.files.sources import FileOptions, check_has_heads, look_into
 from treecrf.parser.files.worker import Decoded, FileJob, Numbers, Piece
-from treecrf.segment.assembly import ScoredText, cut_scored
 from treecrf.treebank.files.streams import File, open_source, read_chunks
 from treecrf.treebank.files.text import Input, text_pieces
 

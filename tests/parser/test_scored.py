@@ -5,8 +5,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.segment.texts import untrained
+from treecrf.parser.files.scored import ScoredText, assemble, cut_scored
 from treecrf.segment import Segmenter, rebuild_text
-from treecrf.segment.assembly import ScoredText, assemble, cut_scored
+from treecrf.segment.assembly import sentences_of as sentences_of_cut
 from treecrf.segment.boundaries import BOUNDS, Bounds
 from treecrf.treebank import Sentence
 
@@ -27,7 +28,8 @@ def sentences_of(
     return [
         sentence
         for piece in scored
-        for sentence in assemble(piece, splitter=splitter, joins=joins, bounds=bounds)
+        for cut in assemble(piece, splitter=splitter, joins=joins, bounds=bounds)
+        for sentence in sentences_of_cut(cut, splitter)
     ]
 
 
