@@ -13,7 +13,7 @@ from tests.cli.running import ONE_EPOCH, TWO_ROOTS, misuse, problem, treecrf
 from tests.parser.encoders import make_bert
 from treecrf.cli.app import app
 from treecrf.parser.folder import load_weights
-from treecrf.treebank import read_conllu
+from treecrf.treebank import read_conllu, write_conllu
 
 FILES = ["checkpoint.safetensors", "config.toml", "log.jsonl", "model.safetensors", "vocab.json"]
 
@@ -48,6 +48,19 @@ def test_what_training_prints_and_writes(data: tuple[object, ...], out: Path) ->
     assert sorted(path.name for path in out.iterdir()) == FILES
     evaluation = json.loads(treecrf("evaluate", data[1], "-m", out, "--json").stdout)
     assert 100 * evaluation["LAS"]["f1"] == pytest.approx(best["las"])
+
+
+def test_training_says_what_is_not_annotated(data: tuple[object, ...], out: Path) -> None:
+    first, *others = read_conllu(str(data[1]))
+    bare = ["_"] * len(first)
+    sentences = [first.with_columns({"lemma": bare, "upos": bare}), *others]
+    part = out.with_name("part.conllu")
+    write_conllu([one.with_columns({"xpos": ["_"] * len(one)}) for one in sentences], part)
+    told = treecrf("train", "--train", part, "--dev", data[1], *ONE_EPOCH, "--out", out).stdout
+    also = f"{len(first)} words without UPOS; {len(first)} words without LEMMA"
+    assert f"also   UPOS, FEATS, LEMMA; no XPOS in the training data; {also}\n" in told
+    told = treecrf("evaluate", data[1], "-m", out).stdout
+    assert "this model predicts no XPOS\n" in told
 
 
 def test_an_epoch_is_chosen_without_punctuation(data: tuple[object, ...], out: Path) -> None:

@@ -196,6 +196,8 @@ def print_training(
     from rich import progress as bars
     from rich.console import Console
 
+    from treecrf.parser.vocab import classes_of
+
     prepared = training.prepared
     for warning in prepared.warnings():
         say(f"warning: {warning}", err=True)
@@ -215,6 +217,11 @@ def print_training(
     say(f"model  {training.config.loss}, {weights / 1e6:.1f}M weights, on {training.device}")
     names = [name.upper() for name in training.config.predict]
     missing = [f"no {name.upper()} in the training data" for name in prepared.missing]
+    missing += [
+        f"{counted(bare, 'word')} without {name.upper()}"
+        for name in training.config.predict
+        if (bare := sum([*classes_of(one, name)].count(None) for one in prepared.sentences))
+    ]
     say(f"also   {', '.join(names) or 'no other column'}{''.join(f'; {item}' for item in missing)}")
     if training.teachers:
         share = f"share {training.config.teacher_weight:g} where there is annotation"
