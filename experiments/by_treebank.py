@@ -12,7 +12,7 @@ from experiments.options import Options
 from experiments.plots import dots
 from experiments.published import las_of
 from experiments.reports import publish, significance
-from experiments.systems import System
+from experiments.systems import LOC, System
 from experiments.tables import markdown, measure_rows
 from experiments.treebanks import Treebank, shared_split
 from treecrf.parser.config import Config
@@ -79,7 +79,9 @@ def publish_las(options: Options, rows: Mapping[str, Row], *, baseline: str, tit
     shown = {name: figures for name, figures in published.items() if figures.keys() & rows.keys()}
     cells = measure_rows(table)
     for row_cells, name in zip(cells, rows, strict=True):
-        row_cells += [figures.get(name, "-") for figures in shown.values()]
+        found = [figures.get(name, "-") for figures in shown.values()]
+        # The paper's marks are against Loc.
+        row_cells += found if baseline == LOC.name else [text.rstrip("†‡") for text in found]
     publish(
         options,
         title=title,
