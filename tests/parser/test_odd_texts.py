@@ -14,6 +14,7 @@ def parser() -> treecrf.Parser:
     return treecrf.load(device="cpu")
 
 
+@pytest.mark.filterwarnings("ignore::treecrf.LanguageWarning")  # of those in other scripts
 @pytest.mark.parametrize("text", [*ODD, "\n\n".join(ODD)])
 def test_every_token_is_where_it_says(text: str, parser: treecrf.Parser) -> None:
     sentences = parser.parse(text)
