@@ -29,6 +29,7 @@ def steps(treebanks: Path, out: Path, device: str) -> dict[str, list[str]]:
         "tests": ["pytest", "-q", "-m", "not slow", "tests/ops", "tests/struct", "tests/nn"],
         "latency": ["benchmarks.latency", *at],
         "text": ["benchmarks.text", str(dev), *at, *text],
+        "columns": ["benchmarks.columns", str(dev), *at],
         "serve": ["benchmarks.serve", *at, *english, "--seconds", "30"],
         "parser": [*corpus, "--workers", "8", "--copies", "8", "--epochs", "4", "--seconds", "20"],
         "third": [*corpus, "--config", str(third), "--epochs", "3", "--workers", "0"],
