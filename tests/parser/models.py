@@ -16,7 +16,9 @@ from treecrf.parser.api import Parser
 from treecrf.parser.batching.batch import Batch, make_batch
 from treecrf.parser.batching.encoding import encode, encode_annotation
 from treecrf.parser.config import Config
+from treecrf.parser.decoding.decoder import Decoding
 from treecrf.parser.decoding.trees import Trees
+from treecrf.parser.estimates import FACTORED_CELLS
 from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank import Sentence
@@ -102,6 +104,24 @@ def batch_of(
     annotation = encode_annotation(sentences, vocabulary, config) if annotated else None
     encoded = encode(sentences, vocabulary, config)
     return make_batch(encoded, np.arange(len(sentences)), annotation=annotation)
+
+
+@torch.inference_mode()
+def decode(
+    scorer: Scorer,
+    batch: Batch,
+    *,
+    config: Config,
+    allowed: Tensor | None = None,
+    probs: bool = False,
+    details: bool = False,
+    factored_cells: int = FACTORED_CELLS,
+) -> Trees:
+    """The best trees of a batch."""
+    decoding = Decoding(
+        scorer, batch, config=config, allowed=allowed, factored_cells=factored_cells
+    )
+    return decoding.best(probs=probs, details=details)
 
 
 def trees_of(

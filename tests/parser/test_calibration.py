@@ -5,9 +5,8 @@ from dataclasses import replace
 import pytest
 import torch
 
-from tests.parser.models import VOCABULARY, batch_of, random_scorer, sentences_of, with_loss
+from tests.parser.models import VOCABULARY, batch_of, decode, random_scorer, sentences_of, with_loss
 from treecrf.parser import Parser, ParserError
-from treecrf.parser.decoding.decoder import decode
 from treecrf.parser.estimates import FACTORED_CELLS
 from treecrf.parser.training.calibration import calibration_errors, fit_temperatures
 from treecrf.treebank import Sentence

@@ -11,6 +11,7 @@ from tests.parser.models import (
     DECODERS,
     LOSSES,
     batch_of,
+    decode,
     grid_of,
     random_scorer,
     row_of,
@@ -22,7 +23,7 @@ from tests.struct.expected import Trees as EveryTree
 from treecrf.parser import ParserError
 from treecrf.parser.batching.batch import Batch
 from treecrf.parser.config import Config
-from treecrf.parser.decoding.decoder import Decoding, NoAllowedTreeError, decode
+from treecrf.parser.decoding.decoder import Decoding, NoAllowedTreeError
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.network.loss import masked_heads
 from treecrf.parser.network.scorer import Scorer

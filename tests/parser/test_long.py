@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.parser.models import DECODERS, batch_of, random_scorer, sentence_of, with_loss
+from tests.parser.models import DECODERS, batch_of, decode, random_scorer, sentence_of, with_loss
 from treecrf.ops.projective.trilinear import Factors
 from treecrf.parser.decoding import decoder
-from treecrf.parser.decoding.decoder import NoAllowedTreeError, decode
+from treecrf.parser.decoding.decoder import NoAllowedTreeError
 from treecrf.parser.decoding.long import LongTreeCRF
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.network.scorer import Scorer

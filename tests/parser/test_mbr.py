@@ -8,11 +8,10 @@ import torch
 from hypothesis import given, settings
 from torch import Tensor
 
-from tests.parser.models import batch_of, random_scorer, sentences_of, with_loss
+from tests.parser.models import batch_of, decode, random_scorer, sentences_of, with_loss
 from tests.struct.problems import Problem, problems, random_problem
 from treecrf.ops import use_backend
 from treecrf.parser.decoding import mbr as mbr_module
-from treecrf.parser.decoding.decoder import decode
 from treecrf.parser.decoding.mbr import _greedy_heads, is_projective_tree, mbr_heads
 from treecrf.parser.network.loss import TreeScores
 from treecrf.struct import ProjectiveTreeCRF

@@ -11,6 +11,7 @@ from tests.parser.models import (
     DECODERS,
     LOSSES,
     batch_of,
+    decode,
     random_parser,
     row_of,
     sentence_of,
@@ -23,7 +24,6 @@ from treecrf.parser.api import Parser
 from treecrf.parser.batching.encoding import encode
 from treecrf.parser.constraints import NO_CONSTRAINTS
 from treecrf.parser.decoding.batches import decode_sentences
-from treecrf.parser.decoding.decoder import decode
 from treecrf.parser.device import choose_device
 from treecrf.treebank import Sentence, read_conllu
 

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.enumeration import all_trees
-from tests.parser.models import SMALL, VOCABULARY, batch_of, random_parser, sentence_of
+from tests.parser.models import SMALL, VOCABULARY, batch_of, decode, random_parser, sentence_of
 from treecrf.parser.api import Parser
-from treecrf.parser.decoding.decoder import decode
 from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.decoding.trees import Trees
 from treecrf.parser.vocab import Vocabulary, build_vocabulary

@@ -12,13 +12,13 @@ from torch import Tensor
 from treecrf.ops.backend import Scores
 from treecrf.ops.grandparent.decoding import best_trees, random_trees
 from treecrf.ops.grandparent.inside import Batch
-from treecrf.ops.grandparent.kbest import best_lists
 from treecrf.ops.grandparent.memory import check_memory
 from treecrf.ops.grandparent.outside import inside_outside
 from treecrf.ops.grandparent.spans.outside import inside_outside as fast_inside_outside
 from treecrf.ops.numba.lanes import Floats, Integers
 from treecrf.ops.numba.packing import Siblings
 from treecrf.ops.numba.threads import run_in_threads
+from treecrf.ops.projective.kbest import best_lists
 
 
 def log_partition(scores: Scores, lengths: Tensor, *, multiroot: bool) -> Tensor:
@@ -53,8 +53,10 @@ def topk(scores: Scores, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
     """Heads `[batch, k, N]` of the k best trees, best first."""
     batch = _Batch(scores, lengths, multiroot=multiroot)
     heads = np.full((len(batch.lengths), k, batch.tokens), -1)
+    arcs, grandparents, *_ = batch.scores
+    own = arcs, batch.lengths, batch.tokens, multiroot
     batch.run(
-        lambda sentences: best_lists(batch.scores, batch.siblings, sentences, heads),
+        lambda sentences: best_lists(own, batch.siblings, grandparents, sentences, heads),
         cost=5.0,
         floats=2 * k,
     )

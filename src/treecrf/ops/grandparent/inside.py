@@ -184,9 +184,9 @@ def _inside_by(algebra: ModuleType, below_arc: Any, below_last: Any) -> Any:
                     # S^h[i, j] = sum_{i <= r < j} C^h[i, r] * C^h[j, r + 1]
                     for block in range(blocks):
                         if not is_within(block, i, j, n):
-                            left = (i * row + i) * blocks + block
-                            right = (j * row + i + 1) * blocks + block
-                            value = algebra.sum_of_products(C, left, C, right, blocks, j - i)
+                            left = C, (i * row + i) * blocks + block
+                            right = C, (j * row + i + 1) * blocks + block
+                            value = algebra.sum_of_products(left, right, j - i, blocks)
                             algebra.put(S, (i * row + j) * blocks + block, value)
                 incomplete(sentence, siblings, charts, i, j, work)
                 complete(sentence, charts, i, j, work)

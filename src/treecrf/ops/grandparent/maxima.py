@@ -13,6 +13,7 @@ CELL = LANES
 NOTHING = -np.inf
 
 put, one, weight, times = maxima.put, maxima.one, maxima.weight, maxima.times
+sum_of_products = maxima.sum_of_products
 
 
 @compiled
@@ -42,15 +43,6 @@ def sum_below(chart: Floats, cell: int, stride: int, below: Floats, count: int) 
     best = splat(-np.inf)
     for r in range(count):  # NaN, of what no tree uses, is never the larger one
         best = maximum(load(chart, cell + r * stride) + splat(below[r]), best)
-    return best
-
-
-@compiled
-def sum_of_products(A: Floats, a: int, B: Floats, b: int, stride: int, count: int) -> Vector:
-    """max_{r < count} A[a + r * stride] + B[b + r * stride]"""
-    best = splat(-np.inf)
-    for r in range(count):
-        best = maximum(load(A, a + r * stride) + load(B, b + r * stride), best)
     return best
 
 

@@ -19,12 +19,12 @@ from treecrf.ops.grandparent.inside import (
     sentence_of,
     split_points,
 )
-from treecrf.ops.grandparent.sums import spread_below, spread_products
+from treecrf.ops.grandparent.sums import spread_below
 from treecrf.ops.numba.compiling import compiled, kernel
 from treecrf.ops.numba.lanes import LANES, Floats, Integers, lane_total, load, splat, store
 from treecrf.ops.numba.packing import Siblings
 from treecrf.ops.numba.scaled import exponent
-from treecrf.ops.numba.sums import has_flow, log_value, share
+from treecrf.ops.numba.sums import has_flow, log_value, share, spread
 
 Flows = tuple[Floats, Floats, Floats]
 """The probabilities that the cells of C, I and S are used, one vector a block of grandparents."""
@@ -80,10 +80,9 @@ def outside(
                     flow = load(to_S, (i * row + j) * blocks + block)
                     if has_flow(flow):
                         cell = (i * row + j) * blocks + block
-                        left = (i * row + i) * blocks + block
-                        right = (j * row + i + 1) * blocks + block
-                        part, unit = share(flow, S, cell), exponent(S, cell)
-                        spread_products(part, unit, C, to_C, left, right, blocks, j - i)
+                        left = C, to_C, (i * row + i) * blocks + block
+                        right = C, to_C, (j * row + i + 1) * blocks + block
+                        spread(flow, S, cell, left, right, j - i, blocks)
 
 
 @compiled

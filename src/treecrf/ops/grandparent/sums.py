@@ -40,7 +40,7 @@ __all__ = [
 
 NOTHING = 0.0  # mantissa of zero
 
-weight, one, times = sums.weight, sums.one, sums.times
+weight, one, times, sum_of_products = sums.weight, sums.one, sums.times, sums.sum_of_products
 
 
 @compiled
@@ -88,18 +88,6 @@ def product_below(chart: Floats, cell: int, below: Floats, r: int, unit: Vector)
     """chart[cell] * below[r] / 2**unit"""
     shift = exponent(chart, cell) + splat(below[below.size // 2 + r]) - unit
     return mantissa(chart, cell) * splat(below[r]) * pow2(shift)
-
-
-@compiled
-def sum_of_products(A: Floats, a: int, B: Floats, b: int, stride: int, count: int) -> Scaled:
-    """sum_{r < count} A[a + r * stride] * B[b + r * stride]"""
-    top = exponent(A, a) + exponent(B, b)
-    for r in range(1, count):
-        top = maximum(exponent(A, a + r * stride) + exponent(B, b + r * stride), top)
-    total = splat(0.0)
-    for r in range(count):
-        total = total + sums.product(A, a + r * stride, B, b + r * stride, top)
-    return normalised(total, top)
 
 
 @compiled
@@ -158,15 +146,3 @@ def spread_below(
         term = flow * product_below(chart, at, below, r, unit)
         store(to_chart, at, load(to_chart, at) + term)
         store(shares, r, load(shares, r) + term)
-
-
-@compiled
-def spread_products(
-    flow: Vector, unit: Vector, C: Floats, to_C: Floats, a: int, b: int, stride: int, count: int
-) -> None:
-    """Pass the probability of a `sum_of_products` within one chart, over its mantissa, on."""
-    for r in range(count):
-        left, right = a + r * stride, b + r * stride
-        term = flow * sums.product(C, left, C, right, unit)
-        store(to_C, left, load(to_C, left) + term)
-        store(to_C, right, load(to_C, right) + term)

@@ -55,13 +55,13 @@ def exists(chart: Floats, cell: int, lane: int) -> bool:
 
 
 @compiled
-def sum_of_products(left: Row, right: Row, count: int) -> Vector:
-    """max_{r < count} left[r] + right[r]"""
+def sum_of_products(left: Row, right: Row, count: int, stride: int = 1) -> Vector:
+    """max_{r < count} left[r * stride] + right[r * stride]"""
     A, a = left
     B, b = right
     best = load(A, a) + load(B, b)
     for r in range(1, count):
-        best = maximum(load(A, a + r) + load(B, b + r), best)
+        best = maximum(load(A, a + r * stride) + load(B, b + r * stride), best)
     return best
 
 

@@ -70,16 +70,16 @@ def exists(chart: Floats, cell: int, lane: int) -> bool:
 
 
 @compiled
-def sum_of_products(left: Row, right: Row, count: int) -> Scaled:
-    """sum_{r < count} left[r] * right[r]"""
+def sum_of_products(left: Row, right: Row, count: int, stride: int = 1) -> Scaled:
+    """sum_{r < count} left[r * stride] * right[r * stride]"""
     A, a = left
     B, b = right
     top = exponent(A, a) + exponent(B, b)
     for r in range(1, count):
-        top = maximum(exponent(A, a + r) + exponent(B, b + r), top)
+        top = maximum(exponent(A, a + r * stride) + exponent(B, b + r * stride), top)
     total = splat(0.0)
     for r in range(count):
-        total = total + product(A, a + r, B, b + r, top)
+        total = total + product(A, a + r * stride, B, b + r * stride, top)
     return normalised(total, top)
 
 
@@ -129,16 +129,22 @@ def add(flows: Floats, cell: int, flow: Vector) -> None:
 
 @compiled
 def spread(
-    flow: Vector, chart: Floats, cell: int, left: FlowRow, right: FlowRow, count: int
+    flow: Vector,
+    chart: Floats,
+    cell: int,
+    left: FlowRow,
+    right: FlowRow,
+    count: int,
+    stride: int = 1,
 ) -> None:
     """Pass the probability of a `sum_of_products` on to its terms, each by its part of the sum."""
     A, to_A, a = left
     B, to_B, b = right
     part, unit = share(flow, chart, cell), exponent(chart, cell)
     for r in range(count):
-        term = part * product(A, a + r, B, b + r, unit)
-        add(to_A, a + r, term)
-        add(to_B, b + r, term)
+        term = part * product(A, a + r * stride, B, b + r * stride, unit)
+        add(to_A, a + r * stride, term)
+        add(to_B, b + r * stride, term)
 
 
 @compiled

@@ -56,7 +56,7 @@ def topk(scores: Scores, lengths: Tensor, k: int, *, multiroot: bool) -> Tensor:
         # The copy is cheap beside the kernel, which is compiled for float64 only.
         cost, siblings = 10.0, siblings.astype(np.float64, copy=False)
     batch.run_single(
-        lambda sentences: best_lists(batch.scores, siblings, sentences, heads), cost=k + cost
+        lambda sentences: best_lists(batch.scores, siblings, None, sentences, heads), cost=k + cost
     )
     return torch.from_numpy(heads)
 

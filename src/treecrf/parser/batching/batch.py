@@ -165,12 +165,19 @@ def _to_device(
 
 
 def cut_batches(
-    lengths: Integers, order: Integers, *, tokens: int, cells: int = CELLS, apart: int | None = None
+    lengths: Integers,
+    order: Integers | None = None,
+    *,
+    tokens: int,
+    cells: int = CELLS,
+    apart: int | None = None,
 ) -> Iterator[Integers]:
-    """Cut an order of sentences into batches of at most `tokens` words and `cells` of the grid.
+    """Cut sentences into batches of at most `tokens` words and `cells` of the grid.
 
-    Sentences of more than `apart` words share no batch with others.
+    The longest come first, unless there is another `order`. Sentences of more than `apart` words
+    share no batch with others.
     """
+    order = np.argsort(-lengths, kind="stable") if order is None else order
     first = words = longest = 0
     for place, row in enumerate(order):
         length = int(lengths[row])

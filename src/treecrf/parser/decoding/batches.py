@@ -22,12 +22,11 @@ from treecrf.parser.files.pipeline import stop_of_thread
 from treecrf.parser.network.scorer import Network
 from treecrf.threads import run_side_by_side
 
-__all__ = ["BATCH_WORDS", "LEAST_WORDS", "decode_sentences", "is_small_grid"]
+__all__ = ["BATCH_WORDS", "decode_sentences", "is_small_grid", "words_of_batch"]
 
 BATCH_WORDS = {"cpu": 500, "cuda": 20_000}
 """Words in a batch: enough to keep the device busy."""
-LEAST_WORDS = 100
-"""Words of a batch that is not cut for the sake of another thread."""
+_LEAST_WORDS = 100  # of a batch that is not cut for the sake of another thread
 # Cells `[batch, dependent, head, sibling]` of batches that may be in memory several at once.
 _SMALL_CELLS = 1 << 22
 
@@ -79,10 +78,7 @@ def decode_sentences(
             trees = replace(trees, best=lists)
         return batch.rows, trees
 
-    tokens = batch_words or BATCH_WORDS[device.type]
-    if device.type == "cpu":  # batches are computed side by side, each on one thread
-        share = -(-int(encoded.lengths.sum()) // torch.get_num_threads())
-        tokens = min(tokens, max(share, LEAST_WORDS))
+    tokens = words_of_batch(encoded.lengths, device, most=batch_words)
     # Entropies hold several tensors of siblings at once, in double precision.
     cells = CELLS // 8 if details else CELLS
     alone: list[Integers] = []
@@ -98,6 +94,15 @@ def decode_sentences(
         parts = [one(rows) for rows in alone]
         parts += run_side_by_side([partial(one, rows) for rows in together])
     return Trees.joined(parts)
+
+
+def words_of_batch(lengths: Integers, device: torch.device, *, most: int | None = None) -> int:
+    """Words of a batch of these sentences, so that there is something for each thread of a CPU."""
+    most = most or BATCH_WORDS[device.type]
+    if device.type != "cpu":
+        return most
+    share = -(-int(lengths.sum()) // torch.get_num_threads())
+    return min(most, max(share, _LEAST_WORDS))
 
 
 def _parts(

@@ -26,7 +26,7 @@ from treecrf.parser.network.loss import TreeCRF, TreeScores, masked_heads
 from treecrf.parser.network.scorer import Network
 from treecrf.struct import NonProjectiveTreeCRF
 
-__all__ = ["LONGEST_ENTROPY", "Decoding", "NoAllowedTreeError", "decode"]
+__all__ = ["LONGEST_ENTROPY", "Decoding", "NoAllowedTreeError"]
 
 LONGEST_ENTROPY = 150
 """Words of a sentence that has an entropy of the second order, which takes the marginals of all
@@ -52,24 +52,6 @@ class NoAllowedTreeError(ParserError):
     def named(self, where: str, *, forbidden: bool = False) -> ParserError:
         """The same with the name of the sentence in it, of which heads may be forbidden."""
         return ParserError(f"{where}: {_FORBIDDEN if forbidden else _IMPOSSIBLE}")
-
-
-@torch.inference_mode()
-def decode(
-    scorer: Network,
-    batch: Batch,
-    *,
-    config: Config,
-    allowed: Tensor | None = None,
-    probs: bool = False,
-    details: bool = False,
-    factored_cells: int = FACTORED_CELLS,
-) -> Trees:
-    """The best trees of a batch; see `Decoding`."""
-    decoding = Decoding(
-        scorer, batch, config=config, allowed=allowed, factored_cells=factored_cells
-    )
-    return decoding.best(probs=probs, details=details)
 
 
 class Decoding:

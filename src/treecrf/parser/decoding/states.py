@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 
-import numpy as np
 import torch
 from torch import Tensor
 
@@ -12,7 +11,7 @@ from treecrf.parser.batching.batch import cut_batches, make_batch
 from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.batching.encoding import encode
 from treecrf.parser.config import Config
-from treecrf.parser.decoding.batches import BATCH_WORDS, LEAST_WORDS
+from treecrf.parser.decoding.batches import words_of_batch
 from treecrf.parser.device import fast_products
 from treecrf.parser.network.scorer import Scorer
 from treecrf.parser.vocab import Vocabulary
@@ -32,7 +31,6 @@ def word_states(
 ) -> list[Tensor]:
     """States `[word, feature]` of the words of each text; the model reads no tags."""
     encoded = encode([Sentence(list(words)) for words in texts], vocabulary, config)
-    order = np.argsort(-encoded.lengths, kind="stable")
 
     def read(rows: Integers) -> tuple[Integers, list[Tensor]]:
         batch = make_batch(encoded, rows, device=device)
@@ -42,11 +40,8 @@ def word_states(
 
     found: dict[int, Tensor] = {}
     on_gpu = device.type == "cuda"
-    tokens = BATCH_WORDS[device.type]
-    if not on_gpu:  # something for each thread
-        share = -(-int(encoded.lengths.sum()) // torch.get_num_threads())
-        tokens = min(tokens, max(share, LEAST_WORDS))
-    batches = cut_batches(encoded.lengths, order, tokens=tokens)
+    tokens = words_of_batch(encoded.lengths, device)
+    batches = cut_batches(encoded.lengths, tokens=tokens)
     calls = [partial(read, rows) for rows in batches]
     with torch.inference_mode(), fast_products() if on_gpu else nullcontext():
         parts = [call() for call in calls] if on_gpu else run_side_by_side(calls)

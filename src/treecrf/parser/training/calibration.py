@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -111,10 +110,7 @@ def _parts(parser: Parser, sentences: Sequence[Sentence]) -> Iterator[_Part]:
     config = parser.config
     encoded = encode(sentences, parser.vocabulary, config)
     annotation = encode_annotation(sentences, parser.vocabulary, config)
-    order = np.argsort(-encoded.lengths, kind="stable")
-    for rows in cut_batches(
-        encoded.lengths, order, tokens=_BATCH_WORDS, apart=parser.config.longest_together
-    ):
+    for rows in cut_batches(encoded.lengths, tokens=_BATCH_WORDS, apart=config.longest_together):
         batch = make_batch(encoded, rows, annotation=annotation, device=parser.device)
         assert batch.heads is not None
         assert batch.gold is not None

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 
 from treecrf.parser.batching.batch import cut_batches, make_batch
 from treecrf.parser.batching.encoding import encode
 from treecrf.parser.config import Config
-from treecrf.parser.decoding.decoder import decode
+from treecrf.parser.decoding.decoder import Decoding
 from treecrf.parser.decoding.sentences import TreeNamer
 from treecrf.parser.errors import ParserError
 from treecrf.parser.network.scorer import Scorer
@@ -57,9 +56,8 @@ class DevSet:
                 + ", so there is nothing to score"
             )
         encoded = encode(sentences, vocabulary, config)
-        order = np.argsort(-encoded.lengths, kind="stable")
         batches = list(
-            cut_batches(encoded.lengths, order, tokens=batch_words, apart=config.longest_together)
+            cut_batches(encoded.lengths, tokens=batch_words, apart=config.longest_together)
         )
         self.batches = [
             make_batch(encoded, rows, device=device) for rows in batches[ranks.rank :: ranks.size]
@@ -70,7 +68,8 @@ class DevSet:
         scorer.eval()
         right_heads = right = 0
         for batch in self.batches:
-            trees = decode(scorer, batch, config=self.config)
+            with torch.inference_mode():
+                trees = Decoding(scorer, batch, config=self.config).best()
             for start, row in zip(trees.starts.tolist(), batch.rows.tolist(), strict=True):
                 gold_heads, gold_relations = self.gold[row]
                 words = slice(start + 1, start + len(gold_heads) + 1)

@@ -86,11 +86,9 @@ def find_targets(
     count = int((encoded.lengths + 1).sum())
     heads = np.zeros(count, np.int64)
     found: defaultdict[str, list[Integers]] = defaultdict(list)
-    order = np.argsort(-encoded.lengths, kind="stable")
     # Several tensors of siblings are in memory at once.
     for rows in cut_batches(
         encoded.lengths,
-        order,
         tokens=BATCH_WORDS[device.type],
         cells=CELLS // 8,
         apart=config.longest_together,
