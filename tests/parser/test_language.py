@@ -17,7 +17,7 @@ GERMAN = (
 )
 FOREIGN = {
     "German": GERMAN,
-    "German with an English word": "Der Hund schläft auf dem Sofa und die Katze liegt daneben, weil "
+    "more German": "Der Hund schläft auf dem Sofa und die Katze liegt daneben, weil "
     "es draußen regnet und niemand mehr hinausgehen will heute Abend.",
     "French": "Le petit village où ma grand-mère a grandi se trouve au bord d'une rivière. Chaque "
     "été, nous y passons quelques semaines avec les enfants, et personne ne veut rentrer.",

@@ -287,16 +287,24 @@ def generate(
         float,
         number("The share of sentences with crossing arcs.", metavar="S", least=0, most=1),
     ] = 0.0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace OUT even if it was not generated.")
+    ] = False,
 ) -> None:
     """Make up English-like trees, to try parsers on.
+
+    An OUT that was generated too is replaced.
 
     \b
     Example:
       treecrf data generate made-up.conllu --sentences 200 --crossing 0.1
     """
-    from treecrf.demo import generate_treebank
+    from treecrf.demo import generate_treebank, is_generated
 
     made = generate_treebank(sentences, seed=seed, crossing=crossing)
+    if not overwrite and os.path.isfile(out) and not is_generated(out):
+        problem = "has something that was not generated; name another file, or give --overwrite"
+        raise treebank.TreebankError(problem, source=out)
     write_trees(made, out, format="conllu")
 
 
