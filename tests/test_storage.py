@@ -201,7 +201,7 @@ def test_a_full_disk_names_the_file_that_was_given(suffix: str, tmp_path: Path) 
     out = tmp_path / f"out.conllu{suffix}"
     out.write_text("old")
     limit = "import resource as r; r.setrlimit(r.RLIMIT_FSIZE, (4096, 4096))"
-    result = run("data", "generate", "--sentences", 3000, out, before=limit)
+    result = run("data", "generate", "--overwrite", "--sentences", 3000, out, before=limit)
     assert (result.returncode, result.stderr) == (2, f"{out}: File too large\n")
     assert out.read_text() == "old"
     assert os.listdir(tmp_path) == [out.name]

@@ -13,11 +13,13 @@ from itertools import accumulate, pairwise, product
 from pathlib import Path
 
 from treecrf.treebank.errors import TreebankError
+from treecrf.treebank.files.conllu import read_conllu
 from treecrf.treebank.sentence import Sentence
 from treecrf.treebank.tokens import Token
 
-__all__ = ["generate_treebank"]
+__all__ = ["generate_treebank", "is_generated"]
 
+_ID = "generated-"
 _LENGTHS = range(3, 26)
 
 _DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
@@ -125,7 +127,16 @@ def generate_treebank(count: int, *, seed: int = 1, crossing: float = 0.0) -> It
         words, _ = draw.phrase(symbol)
         while len(words) not in _LENGTHS:
             words, _ = draw.phrase(symbol)
-        yield _sentence(words, f"generated-{seed}-{number}")
+        yield _sentence(words, f"{_ID}{seed}-{number}")
+
+
+def is_generated(file: str) -> bool:
+    """Whether a treebank was generated, by the id of its first sentence, or is empty."""
+    try:
+        first = next(read_conllu(file), None)
+    except (TreebankError, OSError):
+        return False
+    return first is None or (first.sent_id or "").startswith(_ID)
 
 
 def _sentence(words: list[_Word], name: str) -> Sentence:

@@ -225,6 +225,8 @@ def test_generate_writes_a_treebank(tmp_path: Path) -> None:
     assert 15 < sum(is_projective([0, *item.heads]) for item in sentences) < 45
     text = treecrf("generate", "-", "--sentences", "20", "--seed", "3", "--crossing", "0.5").stdout
     assert list(read_conllu(io.StringIO(text))) == sentences[:20]
+    treecrf("generate", path, "--sentences", 1)  # over what was generated
+    assert len(list(read_conllu(path))) == 1
     assert "--crossing" in treecrf("generate", "-", "--crossing", 2, code=2).stderr
     assert "--sentences" in treecrf("generate", "-", "--sentences", -1, code=2).stderr
 
@@ -287,3 +289,14 @@ def test_the_text_of_a_treebank(tmp_path: Path) -> None:
     assert text.read_text(encoding="utf-8") == "Hi! du\n\nBye\n"
     treecrf("convert", path, "-o", tmp_path / "a.conllx")
     assert "-" not in (tmp_path / "a.conllx").read_text(encoding="utf-8")
+
+
+def test_a_real_treebank_is_not_replaced_by_a_made_up_one(tmp_path: Path) -> None:
+    path = tmp_path / "train.conllu"
+    for content in (Path(GOLDEN).read_text(encoding="utf-8"), "some text\n"):
+        path.write_text(content, encoding="utf-8")
+        found = treecrf("generate", path, "--sentences", 1, code=2).stderr
+        assert found.startswith(f"{path}: has something that was not generated; ")
+        assert path.read_text(encoding="utf-8") == content
+    treecrf("generate", path, "--sentences", 1, "--overwrite")
+    treecrf("generate", path, "--sentences", 2)

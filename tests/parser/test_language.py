@@ -17,6 +17,8 @@ GERMAN = (
 )
 FOREIGN = {
     "German": GERMAN,
+    "more German": "Der Hund schläft auf dem Sofa und die Katze liegt daneben, weil "
+    "es draußen regnet und niemand mehr hinausgehen will heute Abend.",
     "French": "Le petit village où ma grand-mère a grandi se trouve au bord d'une rivière. Chaque "
     "été, nous y passons quelques semaines avec les enfants, et personne ne veut rentrer.",
     "Italian": "Ieri sera siamo andati a cena da un amico che abita vicino al mare. Il pesce era "

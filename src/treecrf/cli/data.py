@@ -10,6 +10,7 @@ import typer
 from treecrf import treebank
 from treecrf.cli.console import counted, print_json, print_table, say, track
 from treecrf.cli.options import Columns, Command, Json, Output, check_ending, number, write_trees
+from treecrf.cli.parsing.files import check_not_input
 
 if TYPE_CHECKING:
     from treecrf.treebank import Sentence
@@ -151,6 +152,7 @@ def convert(
         advice = "name it .conllu, .conllx, .conll09 or .txt, with or without .gz, or give --to"
         check_ending(output, advice)
     wanted = to or _NAMED.get(os.path.splitext(output.removesuffix(".gz"))[1], "conllu")
+    check_not_input(file, output, replaceable=wanted == "conllu")
     if wanted != "text":
         write_trees(sentences, output, format=wanted)
         return
@@ -176,6 +178,7 @@ def project(file: File, encoding: Encoding = "head+path", output: Output = "-") 
     Example:
       treecrf data project examples/gold.conllu -o lifted.conllu
     """
+    check_not_input(file, output, replaceable=True)
     from treecrf.treebank.pseudoprojective import project
 
     left_alone: list[treebank.TreebankError] = []
@@ -205,6 +208,7 @@ def deproject(file: File, encoding: Encoding = "head+path", output: Output = "-"
     Example:
       treecrf data deproject lifted.conllu -o restored.conllu
     """
+    check_not_input(file, output, replaceable=True)
     from treecrf.treebank.pseudoprojective import deproject
 
     sentences = (deproject(sentence, encoding=encoding) for sentence in treebank.read_conllu(file))
@@ -243,6 +247,7 @@ def mask(
     Example:
       treecrf data mask examples/gold.conllu --keep 0.3 -o partial.conllu
     """
+    check_not_input(file, output)
     from treecrf.treebank.mask import keep_sentences, mask_dependencies
 
     if unit == "sentences" and encoding not in (None, "none"):
@@ -282,16 +287,24 @@ def generate(
         float,
         number("The share of sentences with crossing arcs.", metavar="S", least=0, most=1),
     ] = 0.0,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Replace OUT even if it was not generated.")
+    ] = False,
 ) -> None:
     """Make up English-like trees, to try parsers on.
+
+    An OUT that was generated too is replaced.
 
     \b
     Example:
       treecrf data generate made-up.conllu --sentences 200 --crossing 0.1
     """
-    from treecrf.demo import generate_treebank
+    from treecrf.demo import generate_treebank, is_generated
 
     made = generate_treebank(sentences, seed=seed, crossing=crossing)
+    if not overwrite and os.path.isfile(out) and not is_generated(out):
+        problem = "has something that was not generated; name another file, or give --overwrite"
+        raise treebank.TreebankError(problem, source=out)
     write_trees(made, out, format="conllu")
 
 
@@ -323,6 +336,7 @@ def show(
       treecrf data show examples/gold.conllu -n 2 --svg trees.svg
     """
     check_ending(svg or "-", "the picture is an .svg")
+    check_not_input(file, svg or "-")
     sentences = treebank.read_conllu(file)
     if sent_id is not None:
         sentences = dropwhile(lambda sentence: sentence.sent_id != sent_id, sentences)

@@ -6,6 +6,7 @@ import typer
 
 from treecrf.cli.console import say
 from treecrf.cli.options import Model
+from treecrf.cli.parsing.files import check_target
 
 __all__ = ["export"]
 
@@ -30,6 +31,7 @@ def export(
     Example:
       treecrf export --model model --onnx model.onnx
     """
+    check_target(onnx or "-")
     from treecrf.integrations.onnx.export import export_onnx
 
     path, difference = export_onnx(model, graph=onnx)

@@ -229,9 +229,9 @@ def check_ending(output: str, formats: str) -> None:
         raise typer.BadParameter(f"no {extension} is written here, as in {output}: {formats}")
 
 
-def default_format(output: str) -> OutputFormat:
+def default_format(output: str, names: str = ".conllu, .json, .txt or .svg") -> OutputFormat:
     """The format that the name of a file says, else CoNLL-U, or drawings on a terminal."""
-    check_ending(output, "name it .conllu, .json, .txt or .svg, with or without .gz, or --format")
+    check_ending(output, f"name it {names}, with or without .gz, or give --format")
     extension = os.path.splitext(output.removesuffix(".gz"))[1].lower()
     if extension in (".conllx", ".conll09"):
         advice = "`treecrf data convert` makes it of CoNLL-U"

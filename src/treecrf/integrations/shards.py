@@ -7,12 +7,13 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from treecrf.parser import folder as checkpoint
 from treecrf.parser.errors import ParserError
-from treecrf.parser.files.sources import FileOptions
 from treecrf.storage import all_beside, beside, remove_temporary, replace_file
+
+if TYPE_CHECKING:
+    from treecrf.parser.files.sources import FileOptions
 
 __all__ = ["Shard", "ShardFormat", "claim_folder", "find_shards", "unfinished"]
 
@@ -88,8 +89,11 @@ def find_shards(patterns: Sequence[str], output: Path, *, format: ShardFormat) -
             other = shards.setdefault(target, shard)
             if other.source != shard.source:
                 raise ParserError(f"{other.source} and {shard.source} would both go to {target}")
-            if os.path.realpath(target) == os.path.realpath(source):
-                raise ParserError(f"{source}: its trees would take its place; name another folder")
+    sources = {os.path.realpath(shard.source): shard.source for shard in shards.values()}
+    for shard in shards.values():
+        if (lost := sources.get(os.path.realpath(shard.target))) is not None:
+            whose = "its trees" if lost == shard.source else f"the trees of {shard.source}"
+            raise ParserError(f"{lost}: {whose} would take its place; name another folder")
     return list(shards.values())
 
 
@@ -108,8 +112,10 @@ def _target_name(name: str, format: ShardFormat) -> str:
     return f"{stem}.{_EXTENSIONS[format]}{packed}"
 
 
-def claim_folder(output: Path, model: Path, *, options: FileOptions, format: ShardFormat) -> None:
+def claim_folder(output: Path, model: Path, *, options: "FileOptions", format: ShardFormat) -> None:
     """Make the folder of a corpus, or go on with one whose files the same model makes as asked."""
+    from treecrf.parser import folder as checkpoint  # which loads torch
+
     made = {"model": checkpoint.model_digest(model), "options": asdict(options), "format": format}
     if output.exists() and not output.is_dir():
         raise ParserError(f"{output}: not a folder; a corpus of several files goes into one")

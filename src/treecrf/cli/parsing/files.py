@@ -1,5 +1,6 @@
 """Output of commands: one file, a folder with a file for each input, or files of a cluster."""
 
+import errno
 import glob
 import os
 from collections.abc import Callable
@@ -9,21 +10,28 @@ from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 import typer
 
 from treecrf.cli.console import counted, say, track
-from treecrf.cli.options import OutputFormat, refuse
+from treecrf.cli.options import OutputFormat, default_format, refuse
 from treecrf.parser.errors import ParserError
+from treecrf.storage import naming
+from treecrf.treebank.errors import TreebankError
 
 if TYPE_CHECKING:
     from treecrf.integrations.ray import Corpus, Pool
+    from treecrf.integrations.shards import Shard
 
 __all__ = [
     "Files",
     "Target",
     "TextColumn",
     "WordFormat",
+    "check_not_input",
+    "check_target",
+    "find_targets",
     "is_folder",
     "note_nothing",
     "parse_corpus",
     "report_problems",
+    "word_format",
     "write_files",
 ]
 
@@ -61,26 +69,30 @@ TextColumn = Annotated[
 ]
 
 
-def write_files(
-    files: list[str],
-    output: str,
-    *,
-    format: OutputFormat,
-    write: Callable[[str, str], int],
-    done: str,
-) -> None:
-    """Process each file; write the result of one to a file, of several into a folder.
+def word_format(output: str) -> Literal["conllu", "json"]:
+    """The format that the name of a file says, of commands that draw no trees."""
+    names = ".conllu or .json"
+    found = default_format(output, names)
+    ending = {"tree": ".txt", "svg": ".svg"}.get(found)
+    advice = f"name it {names}, with or without .gz, or give --format"
+    refuse((output != "-" and ending, f"no {ending} is written here, as in {output}: {advice}"))
+    return "json" if found == "json" else "conllu"
 
-    `write` goes from file to file, and counts sentences. In a folder, files that are there are
-    replaced; a file that is wrong does not stop the others.
+
+def find_targets(
+    files: list[str], output: str, *, format: OutputFormat, input: str = "auto"
+) -> "Shard | list[Shard]":
+    """The file to read and the one to write; for a folder, those of each file.
+
+    What is wrong with them is said before a model is loaded.
     """
-    if not is_folder(output, files):
-        note_nothing(write(files[0], output), files[0])
-        return
-    from treecrf.integrations.shards import find_shards
-    from treecrf.segment.errors import SegmentError
-    from treecrf.treebank.errors import TreebankError
+    from treecrf.integrations.shards import Shard, find_shards
 
+    if not is_folder(output, files):
+        _check_source(files[0], input)
+        check_target(output)
+        check_not_input(files[0], output, replaceable=format == "conllu")
+        return Shard(files[0], output)
     refuse(
         ("-" in files, "standard input goes to one file, and no folder"),
         (
@@ -90,9 +102,65 @@ def write_files(
     )
     if os.path.exists(output) and not os.path.isdir(output):
         raise ParserError(f"{output}: not a folder; several files go into one")
-    shards = find_shards(files, Path(output), format=format)
+    return find_shards(files, Path(output), format=format)
+
+
+def check_target(output: str) -> None:
+    """Raise an error if there is no folder for a file to write."""
+    if output != "-":
+        with naming(output):
+            os.stat(os.path.join(os.path.dirname(output) or os.curdir, ""))
+
+
+def check_not_input(file: str, output: str, *, replaceable: bool = False) -> None:
+    """Raise an error if a file would be written over; CoNLL-U may be, where it is `replaceable`."""
+    if output == "-" or not os.path.isfile(file) or not os.path.exists(output):
+        return
+    if os.path.samefile(file, output) and not (replaceable and _is_conllu(file)):
+        raise ParserError(f"{output}: is also the input; choose another --output")
+
+
+def _is_conllu(file: str) -> bool:
+    from treecrf.treebank.files.streams import open_source
+    from treecrf.treebank.files.text import look_at
+
+    with open_source(file) as (stream, name):
+        return look_at(stream, name)[0] == "conllu"
+
+
+def _check_source(file: str, input: str) -> None:
+    """Raise an error if a file is not there, or is none of text; a pipe is read only once."""
+    from treecrf.treebank.files.documents import document_file
+    from treecrf.treebank.files.streams import binary_problem
+
+    if file == "-":
+        return
+    if os.path.isdir(file):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), file)
+    os.stat(file)
+    if os.path.isfile(file) and "parquet" not in (document_file(file), input):
+        with open(file, "rb") as stream:
+            start = stream.read(1 << 16)
+        if problem := binary_problem(start):
+            raise TreebankError(problem, source=file)
+
+
+def write_files(
+    targets: "Shard | list[Shard]", *, write: Callable[[str, str], int], done: str
+) -> None:
+    """Process each file; write the result of one to a file, of several into a folder.
+
+    `write` goes from file to file, and counts sentences. In a folder, files that are there are
+    replaced; a file that is wrong does not stop the others.
+    """
+    from treecrf.integrations.shards import Shard
+    from treecrf.segment.errors import SegmentError
+
+    if isinstance(targets, Shard):
+        note_nothing(write(targets.source, targets.target), targets.source)
+        return
     sentences, problems = 0, []
-    for shard in shards:
+    for shard in targets:
         os.makedirs(os.path.dirname(shard.target), exist_ok=True)
         try:
             count = write(shard.source, shard.target)
@@ -103,8 +171,8 @@ def write_files(
         except OSError as error:
             problems.append(f"{error.filename or shard.source}: {error.strerror or error}")
     if problems:
-        report_problems(problems, len(shards))
-    say(f"{done} {counted(len(shards), 'file')}, {counted(sentences, 'sentence')}")
+        report_problems(problems, len(targets))
+    say(f"{done} {counted(len(targets), 'file')}, {counted(sentences, 'sentence')}")
 
 
 def note_nothing(sentences: int, source: str) -> None:

@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import shlex
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -29,6 +30,8 @@ from treecrf.cli.options import (
 from treecrf.cli.parsing.files import (
     Target,
     TextColumn,
+    check_target,
+    find_targets,
     is_folder,
     note_nothing,
     parse_corpus,
@@ -199,6 +202,12 @@ def parse(
     taken = patterns and _workers_take(patterns[0], options, written)
     job = "go from a FILE of CoNLL-U, words or text to --format conllu, and take no --topk"
     refuse((workers and not taken, f"--workers {job}"))
+    if text is None:
+        targets = find_targets(patterns, output, format=written, input=input)
+    else:
+        check_target(output)
+        if os.path.isfile(text):
+            say(f"note: {text} is a file; `treecrf parse {shlex.quote(text)}` parses it", err=True)
     parser = load_parser(model, device=device, precision=precision, runtime=runtime, onnx=onnx)
     if text is None:
 
@@ -209,7 +218,7 @@ def parse(
             return _parse_file(parser, source, target, options, format=written, workers=count or 0)
 
         with language_line(quiet=quiet):
-            write_files(patterns, output, format=written, write=write, done="parsed")
+            write_files(targets, write=write, done="parsed")
         return
     if options.input == "auto":  # nobody types CoNLL-U
         options = replace(options, input="text" if parser.has_segmenter else "tokens")

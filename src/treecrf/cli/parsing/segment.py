@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from treecrf.cli.console import language_line
-from treecrf.cli.options import Device, Model, Quiet, default_format, write_trees
-from treecrf.cli.parsing.files import Files, Target, TextColumn, WordFormat, write_files
+from treecrf.cli.options import Device, Model, Quiet, write_trees
+from treecrf.cli.parsing.files import (
+    Files,
+    Target,
+    TextColumn,
+    WordFormat,
+    find_targets,
+    word_format,
+    write_files,
+)
 
 if TYPE_CHECKING:
     from treecrf.segment import Segmenter
@@ -48,6 +56,8 @@ def segment(
     Example:
       treecrf segment examples/sentences.txt -o words.conllu
     """
+    written = format or word_format(output)
+    targets = find_targets(files, output, format=written, input=input)
     from treecrf.parser import load
     from treecrf.parser.bundled import model_folder
     from treecrf.parser.device import choose_device
@@ -55,7 +65,6 @@ def segment(
     from treecrf.parser.folder import has_model, language_of
     from treecrf.segment import Segmenter
 
-    written = format or ("json" if default_format(output) == "json" else "conllu")
     folder = model_folder(model)
     segmenter = Segmenter.load(folder, device=choose_device(device))
     if segmenter.end_scorer is not None and has_model(folder):
@@ -68,4 +77,4 @@ def segment(
         return write_trees(sentences, target, format=written, live=source == "-")
 
     with language_line(quiet=quiet):
-        write_files(files, output, format=written, write=write, done="segmented")
+        write_files(targets, write=write, done="segmented")

@@ -10,11 +10,18 @@ from treecrf.cli.options import (
     Model,
     Precision,
     Quiet,
-    default_format,
     load_parser,
     write_trees,
 )
-from treecrf.cli.parsing.files import Files, Target, TextColumn, WordFormat, write_files
+from treecrf.cli.parsing.files import (
+    Files,
+    Target,
+    TextColumn,
+    WordFormat,
+    find_targets,
+    word_format,
+    write_files,
+)
 from treecrf.parser.choices import InputKind
 
 __all__ = ["tag"]
@@ -45,7 +52,8 @@ def tag(
     from treecrf.parser.errors import ParserError
     from treecrf.parser.files.sources import FileOptions, tag_file
 
-    written = format or ("json" if default_format(output) == "json" else "conllu")
+    written = format or word_format(output)
+    targets = find_targets(files, output, format=written, input=input)
     parser = load_parser(model, device=device, precision=precision)
     if not parser.config.predict:
         raise ParserError("this model predicts trees alone: `treecrf train` makes one with columns")
@@ -56,4 +64,4 @@ def tag(
         return write_trees(sentences, target, format=written, live=source == "-")
 
     with language_line(quiet=quiet):
-        write_files(files, output, format=written, write=write, done="tagged")
+        write_files(targets, write=write, done="tagged")

@@ -16,6 +16,7 @@ from treecrf.treebank.errors import TreebankError
 
 __all__ = [
     "File",
+    "binary_problem",
     "decode",
     "next_chunk",
     "not_utf8",
@@ -199,25 +200,40 @@ def read_lines(chunks: Iterator[bytes], name: str) -> Iterator[tuple[int, bytes]
         line += len(lines)
 
 
-def decode(block: bytes, name: str, line: int) -> str:
-    """The text of a block that starts at this line."""
+def decode(block: bytes, name: str, line: int, *, start: bytes = b"") -> str:
+    """The text of a block that starts at this line, of a file that starts so."""
     try:
         return block.decode()
     except UnicodeDecodeError as error:
         reason = f"{error.reason} (byte 0x{block[error.start]:02x})"
-        problem = not_utf8(reason, name, start=block if line == 1 else b"")
+        problem = not_utf8(reason, name, start=block if line == 1 else start)
         line += block.count(b"\n", 0, error.start)
         raise TreebankError(problem, source=name, line=line) from None
 
 
 def not_utf8(reason: str, name: str, *, start: bytes = b"") -> str:
     """The error for another encoding of a file that starts so, with the command to convert it."""
+    if problem := _other_kind(start):
+        return problem
+    advice = "" if name == "--text" else "; for Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"
+    return f"not UTF-8: {reason}{advice}"
+
+
+def binary_problem(start: bytes) -> str:
+    """The error for a file that is none of text, by how it starts; empty where it may be text."""
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(start)
+    except UnicodeDecodeError:
+        return "" if start.startswith(_GZIP_MAGIC) else _other_kind(start)
+    return ""
+
+
+def _other_kind(start: bytes) -> str:
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "this is UTF-16, not UTF-8: iconv -f utf-16 -t utf-8 FILE > NEW"
     if b"\0" in start or start.startswith(_NO_TEXT):
         return "this is no text file; a picture, a document or an archive has to be made text first"
-    advice = "" if name == "--text" else "; for Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"
-    return f"not UTF-8: {reason}{advice}"
+    return ""
 
 
 @contextlib.contextmanager

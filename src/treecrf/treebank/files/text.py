@@ -26,6 +26,7 @@ __all__ = [
 Input: TypeAlias = Literal["conllu", "tokens"]
 
 _LOOK_AT = 1 << 16
+_MAGIC = 16  # bytes, of which the first say what a file is that is no text
 
 _NO_PART_OF_IDS = re.compile(r"[\s/]+")  # in Universal Dependencies; a slash is for translations
 _ID = re.compile(rb"(?:0|[1-9][0-9]*)(?:[-.][1-9][0-9]*)?\t")
@@ -42,8 +43,10 @@ def read_tokens(source: File) -> Iterator[Sentence]:
 
 
 def _split_lines(chunks: Iterator[bytes], name: str) -> Iterator[Sentence]:
+    start = b""
     for number, line in streams.read_lines(chunks, name):
-        if forms := streams.decode(line, name, number).split():
+        start = start or line[:_MAGIC]
+        if forms := streams.decode(line, name, number, start=start).split():
             sentence = Sentence(forms, comments=["# text = " + " ".join(forms)])
             sentence.source, sentence.line = name, number
             yield sentence
@@ -97,15 +100,16 @@ def text_pieces(file: IO[bytes] | IO[str], name: str) -> Iterator[str]:
     """The text of an open file, nothing of it changed; a byte that is not UTF-8 is an error."""
     decoder = codecs.getincrementaldecoder("utf-8")()
     read = getattr(file, "read1", file.read)
-    place = 0
+    place, start = 0, b""
     try:
         while data := streams.read_piece(partial(read, _LOOK_AT), name):
+            start = start or data[:_MAGIC]
             yield decoder.decode(data)
             place += len(data)
         yield decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
         reason = f"{error.reason}, near byte {place + error.start:,}"
-        problem = streams.not_utf8(reason, name, start=b"" if place else error.object)
+        problem = streams.not_utf8(reason, name, start=start if place else error.object)
         raise TreebankError(problem, source=name) from None
 
 
