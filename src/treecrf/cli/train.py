@@ -200,6 +200,7 @@ def train(
                 if release is not None and ranks.leads:
                     print_release(release, training.config.language)
                 if ranks.leads:
+                    files.note_if_same()
                     note_idle(training.config, [*given, *Config.parsed(own_settings)])
                 start = None if resume else init
                 train_parser(training, out, device=own_device, resume=resume, init=start)
