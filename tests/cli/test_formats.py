@@ -184,15 +184,15 @@ def test_no_sentences_are_nothing(model: Path, format: str) -> None:
 def test_show_has_probabilities_of_the_file() -> None:
     lines = treecrf("data", "show", TELESCOPE).splitlines()
     assert [line.rstrip() for line in lines] == [
-        "1, log_prob -0.4649",
+        "1, log_prob -0.1816",
         "I saw Sarah with a telescope.",
         "  ┌───▶ I          PRON   nsubj  100%  1",
         "──┼───▶ saw        VERB   root   100%  2",
         "  ├───▶ Sarah      PROPN  obj    100%  3",
         "  │ ┌─▶ with       ADP    case   100%  4",
         "  │ ├─▶ a          DET    det    100%  5",
-        "  ├─┴─▶ telescope  NOUN   obl     63%  6",
-        "  └───▶ .          PUNCT  punct   99%  7",
+        "  ├─┴─▶ telescope  NOUN   obl     84%  6",
+        "  └───▶ .          PUNCT  punct  100%  7",
     ]
 
 

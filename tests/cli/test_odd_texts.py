@@ -8,9 +8,11 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import treecrf as package
 from tests.cli.running import ENVIRONMENT, problem, treecrf
+from treecrf.cli.app import app
 from treecrf.segment import rebuild_text
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.trees import is_tree
@@ -31,7 +33,10 @@ def parse(full_model: Path, text: str, tmp_path: Path) -> list[Sentence]:
 
 @pytest.mark.parametrize("text", ["", " ", "\n", " \t\r\n\u00a0\u2028\n\n "])
 def test_nothing_gives_nothing(text: str, full_model: Path, tmp_path: Path) -> None:
-    assert parse(full_model, text, tmp_path) == []
+    (tmp_path / "text.txt").write_bytes(text.encode())
+    options = "--input", "text", "--model", str(full_model)
+    run = CliRunner().invoke(app, ["parse", str(tmp_path / "text.txt"), *options])
+    assert (run.exit_code, run.stdout) == (0, "")
 
 
 @pytest.mark.parametrize(

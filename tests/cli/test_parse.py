@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import treecrf as package
 from tests.cli.running import COMMAND, ENVIRONMENT, misuse, problem, treecrf
+from treecrf.cli.app import app
 from treecrf.treebank import Sentence, read_conllu
 from treecrf.treebank.trees import is_projective, is_tree
 
@@ -143,7 +145,9 @@ def test_workers_are_refused_where_they_are_of_no_use(
 @pytest.mark.parametrize("options", [(), ("--probs",), ("--topk", "2"), ("--workers", "1")])
 @pytest.mark.parametrize("text", ["", "\n\n"])
 def test_nothing_in_nothing_out(options: tuple[str, ...], text: str, model: Path) -> None:
-    assert treecrf("parse", "-", "--model", model, *options, stdin=text).stdout == ""
+    run = CliRunner().invoke(app, ["parse", "-", "--model", str(model), *options], input=text)
+    note = "note: standard input: there are no sentences in it\n"
+    assert (run.exit_code, run.stdout, run.stderr) == (0, "", note)
 
 
 def test_precision_by_name(model: Path) -> None:

@@ -49,6 +49,7 @@ TABLE = """\
   LCM                            0.00
   SIB         100.00    50.00   66.67
 
+UCM, LCM: sentences with all heads right, with relations too; SIB: adjacent siblings
 2 sentences, 7 words scored
 """
 BY_DISTANCE = """

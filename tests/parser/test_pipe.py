@@ -68,6 +68,8 @@ def test_what_is_no_list_of_texts_is_named(parser: Parser) -> None:
             parser.pipe([], batch_size=size)  # type: ignore[call-overload]
     with pytest.raises(ParserError, match="raw text is one string, and not something of type int"):
         list(parser.pipe(["a", 3]))  # type: ignore[list-item]
+    with pytest.raises(ParserError, match="pairs need `as_tuples=True`"):
+        list(parser.pipe([("a", {})]))  # type: ignore[list-item]
     for pair in ("ab", ("a", 1, 2), 3):
         with pytest.raises(ParserError, match=r"with as_tuples, give pairs \(text, context\)"):
             list(parser.pipe([pair], as_tuples=True))  # type: ignore[list-item]

@@ -28,6 +28,12 @@ def test_released_names(tmp_path: Path) -> None:
     assert release.dev == str(folder / "tr_imst-ud-dev.conllu")
 
 
+@pytest.mark.parametrize(("name", "language"), [("xx", "xx"), ("My-Corpus", "")])
+def test_names_that_are_released_in_part(name: str, language: str, tmp_path: Path) -> None:
+    release = find_release(made(tmp_path, f"{name}-ud-train.conllu", f"{name}-ud-dev.conllu"))
+    assert (release.name, release.language, len(release.train)) == (name, language, 1)
+
+
 def test_a_training_part_in_several_files(tmp_path: Path) -> None:
     parts = ["cs_pdt-ud-train-l.conllu", "cs_pdt-ud-train-c.conllu", "cs_pdt-ud-dev.conllu.gz"]
     release = find_release(made(tmp_path, *parts))

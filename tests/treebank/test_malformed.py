@@ -145,7 +145,8 @@ MALFORMED = {
     ),
     "plain text": (
         "\nThe dog sleeps .\nAnna saw it .\n",
-        "2: 10 columns expected, with tabs between them, and 1 found in 'The dog sleeps .'",
+        "2: 10 columns expected, with tabs between them, and 1 found in 'The dog sleeps .'"
+        "; this looks like plain text; `treecrf parse` makes CoNLL-U of it",
     ),
     "an end inside comments": (
         GOOD + "# sent_id = 2\n",

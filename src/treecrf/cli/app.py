@@ -132,6 +132,7 @@ def main() -> None:
         os.environ.setdefault("GOMP_SPINCOUNT", _SPINS)  # torch reads it when it is imported
     # We check encoders ourselves, and an error is one line.
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")  # no line for each retry without a network
     if sys.stdout is None:
         sys.stdout = _Closed()
     for stream in (sys.stdout, sys.stderr):

@@ -9,7 +9,15 @@ import typer
 
 from treecrf import treebank
 from treecrf.cli.console import counted, print_json, print_table, say, track
-from treecrf.cli.options import Columns, Command, Json, Output, check_ending, number, write_trees
+from treecrf.cli.options import (
+    Columns,
+    Command,
+    Output,
+    PlainJson,
+    check_ending,
+    number,
+    write_trees,
+)
 from treecrf.cli.parsing.files import check_not_input
 
 if TYPE_CHECKING:
@@ -33,7 +41,7 @@ Encoding = Annotated[
 
 
 @app.command(cls=Command)
-def stats(file: File, columns: Columns = "gold", json: Json = False) -> None:
+def stats(file: File, columns: Columns = "gold", json: PlainJson = False) -> None:
     """Count sentences, words, relations and tags.
 
     Also counted is what is special about the trees: partial ones, several roots, crossing arcs.
@@ -90,7 +98,7 @@ def validate(
     multiroot: Annotated[
         bool, typer.Option("--multiroot", help="Allow several roots in a sentence.")
     ] = False,
-    json: Json = False,
+    json: PlainJson = False,
 ) -> None:
     """List everything that is wrong with a file, with its lines.
 

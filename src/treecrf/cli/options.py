@@ -37,6 +37,7 @@ __all__ = [
     "OnnxGraph",
     "Output",
     "OutputFormat",
+    "PlainJson",
     "Port",
     "Precision",
     "Punct",
@@ -108,6 +109,7 @@ By = Annotated[
     typer.Option(help="Break the scores down by relation, sentence length or arc length."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON; scores are fractions.")]
+PlainJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Output = Annotated[
     str,
     typer.Option(

@@ -98,6 +98,7 @@ def print_evaluation(evaluation: "Evaluation", *, punct: Punctuation, by: By) ->
     rows = [_row(name, item) for name, item in evaluation.scores.items()]
     rows += [[name, "-", "-", "-"] for name in evaluation.missing]
     print_table(NAMES, rows)
+    say("UCM, LCM: sentences with all heads right, with relations too; SIB: adjacent siblings")
     ignored = "" if punct == "keep" else f", {evaluation.ignored:,} ignored as punctuation"
     sentences, words = counted(evaluation.sentences, "sentence"), counted(evaluation.words, "word")
     say(f"{sentences}, {words} scored{ignored}")

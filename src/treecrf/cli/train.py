@@ -126,9 +126,9 @@ def train(
 ) -> None:
     """Train a parser, on --treebank or on --train and --dev.
 
-    Sentences may be annotated in part: words without a head (_) are learnt from what the others
-    leave possible. The best model on --dev is kept in --out, with a log in log.jsonl; interrupted
-    training goes on with --resume.
+    Sentences may be annotated in part: where words have no head (_), training sums over all trees
+    that have the given heads. The best model on --dev is kept in --out, with a log in log.jsonl;
+    interrupted training goes on with --resume.
 
     \b
     Examples:
@@ -200,6 +200,7 @@ def train(
                 if release is not None and ranks.leads:
                     print_release(release, training.config.language)
                 if ranks.leads:
+                    files.note_if_same()
                     note_idle(training.config, [*given, *Config.parsed(own_settings)])
                 start = None if resume else init
                 train_parser(training, out, device=own_device, resume=resume, init=start)

@@ -1,5 +1,6 @@
 """The stages of `treecrf train`: the parser, the segmenter, and what finishes the model."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +49,12 @@ class Files:
             if file == "-" or (Path(file).exists() and not Path(file).is_file()):
                 problem = f"reads the data again, and {file} can be read once: make a file of it"
                 raise typer.BadParameter(f"--segmenter {problem}")
+
+    def note_if_same(self) -> None:
+        """Say that dev data is training data too, where one file is both."""
+        paths = map(os.path.realpath, self.train)
+        if os.path.isfile(self.dev) and os.path.realpath(self.dev) in paths:
+            say(f"note   {self.dev} is training data too, so dev scores say nothing of other text")
 
     def sentences(self) -> tuple[list["Sentence"], list["Sentence"]]:
         """Those to train on, and the dev sentences."""

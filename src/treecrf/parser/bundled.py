@@ -24,6 +24,8 @@ def model_folder(model: str | Path | None, *, bundled: Path = BUNDLED) -> Path:
     if not isinstance(model, str | os.PathLike | None):
         raise ParserError(f"a model is the path of its folder, or a name, and not {model!r:.60}")
     name = DEFAULT if model is None else str(model)
+    if not name:
+        raise ParserError("the name of the model is empty; give the path of its folder, or a name")
     # A name with a separator is a path, even if pathlib would shorten it.
     if os.path.basename(name) != name:
         return Path(name)

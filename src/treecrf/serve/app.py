@@ -108,7 +108,7 @@ async def _answer_invalid(request: Request, error: Any) -> Response:
         is_json = kind.partition(";")[0].strip().lower() == "application/json"
         detail = (
             "send a JSON object as the body, and the header `Content-Type: application/json`; this "
-            f"is {'no object' if is_json else f'of {kind[:100]}'}"
+            f"{'is no object' if is_json else f'body has the type {kind[:100]}'}"
         )
     elif first["type"] == "extra_forbidden":
         detail = f"{place}: there is no such field; /docs lists all of them"

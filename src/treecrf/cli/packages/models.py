@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from treecrf.cli.console import print_json, say
-from treecrf.cli.options import Json
+from treecrf.cli.options import PlainJson
 
 if TYPE_CHECKING:
     from treecrf.parser.packages.listing import ListedModel
@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 __all__ = ["models"]
 
 
-def models(json: Json = False) -> None:
+def models(json: PlainJson = False) -> None:
     """List the models that --model and treecrf.load find by name.
 
     There is the English model that comes with treecrf, and those installed as packages, which
-    `treecrf package` makes. LAS is that of the card, on dev data: on given words, and from raw
-    text. Nothing is downloaded.
+    `treecrf package` makes. LAS, in percent, is that of the card, on dev data: on given words, and
+    from raw text. Nothing is downloaded.
 
     \b
     Example:

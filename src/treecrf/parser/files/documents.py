@@ -50,6 +50,8 @@ def parse_documents(
 
 
 def _blank(text: Any, id: str | None = None, meta: Mapping[str, Any] | None = None) -> Document:
+    if isinstance(text, tuple):
+        raise ParserError("a text is a string, and not a tuple; pairs need `as_tuples=True`")
     check_text(text)
     return Document(text=text, id=id, meta=meta)
 

@@ -174,7 +174,7 @@ def fetch(name: str) -> tuple[Pretrained, dict[str, Tensor]]:
 
         never_ask()
     with (
-        _by_transformers(name, "no encoder is to be had by this name"),
+        _by_transformers(name, "no encoder can be loaded by this name"),
         tempfile.TemporaryDirectory() as folder,
     ):
         if not source.is_dir():

@@ -39,8 +39,12 @@ class ListedModel:
     """Why it cannot be loaded; empty if nothing is missing."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The same for JSON; scores are percentages."""
-        figures = {"gold_words": dict(self.card.gold_words), "raw_text": dict(self.card.raw_text)}
+        """The same for JSON; scores are percentages, rounded."""
+        scores = {"gold_words": self.card.gold_words, "raw_text": self.card.raw_text}
+        figures = {
+            what: {name: round(figure, 2) for name, figure in of.items()}
+            for what, of in scores.items()
+        }
         known = asdict(self)
         del known["card"]
         return known | {

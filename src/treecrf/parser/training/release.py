@@ -9,9 +9,8 @@ from treecrf.parser.errors import ParserError
 __all__ = ["Release", "find_release"]
 
 # it_partut-ud-train.conllu; cs_pdt-ud-train-c.conllu is one of several; train.conllu is plain.
-_FILE = re.compile(
-    r"(?:(?P<name>[a-z]{2,8}_[a-z0-9]+)-ud-)?(?P<part>train|dev)(?:-[a-z0-9]+)?\.conllu(?:\.gz)?"
-)
+_FILE = re.compile(r"(?:(?P<name>.+)-ud-)?(?P<part>train|dev)(?:-[a-zA-Z0-9]+)?\.conllu(?:\.gz)?")
+_LANGUAGE = re.compile(r"[a-z]{2,8}(?=_|$)")  # at the start of a name
 _LICENCE = re.compile(r"^License:[ \t]*(\S.*)$", re.MULTILINE)
 _LISTED = re.compile(r"(?:CC-BY(?:-[A-Z]{2})*|CC0|A?GPL|LGPL|Apache|MIT|PDDL)(?:-[0-9.]+)?")
 
@@ -60,7 +59,7 @@ def find_release(folder: Path) -> Release:
         raise ParserError(f"{folder}: it has several dev parts; give --train and --dev instead")
     return Release(
         name=names[0] or folder.resolve().name,
-        language=names[0].partition("_")[0],
+        language=language[0] if (language := _LANGUAGE.match(names[0])) else "",
         licence=_licence(folder),
         train=parts["train"],
         dev=parts["dev"][0],

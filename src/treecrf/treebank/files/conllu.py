@@ -110,6 +110,10 @@ class ConlluReader:
         block = streams.decode(data, self.name, line)
         if self.format is None:
             self.format = _find_format(block)
+            if not self.seen and _is_plain(block):
+                problem = _wrong_columns("10", block.partition("\n")[0])
+                advice = "this looks like plain text; `treecrf parse` makes CoNLL-U of it"
+                raise TreebankError(f"{problem}; {advice}", source=self.name, line=line)
         if self.format in ("conllx", "conll09"):
             block = _as_conllu(
                 block, self.name, line=line, format=self.format, columns=self.columns
@@ -273,6 +277,11 @@ def _find_format(block: str) -> Format | None:
         if len(row) == 10 and row[8:] != ["_", "_"]:
             return "conllx" if row[8].isdecimal() else "conllu"
     return None
+
+
+def _is_plain(block: str) -> bool:
+    """Whether the start of a file has no tabs, and no comment or number of a word either."""
+    return "\t" not in block and not block.startswith("#") and not block[:1].isdecimal()
 
 
 def _as_conllu(block: str, source: str, *, line: int, format: Format, columns: Columns) -> str:
