@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from treecrf.descriptions import read_json, read_toml
 from treecrf.parser.packages.card import Card, read_card
-from treecrf.storage import StorageError, read_json, read_toml
+from treecrf.storage import StorageError
 
 _ROOM = 100 << 20  # bytes; what is asked for is gigabytes
 

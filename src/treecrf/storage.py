@@ -1,4 +1,4 @@
-"""Files of any kind: written whole or not at all; weights, JSON and TOML read, or one error.
+"""Files of any kind, written whole or not at all, and weights.
 
 Nothing here needs torch until weights are read or written.
 """
@@ -9,16 +9,14 @@ import glob
 import hashlib
 import io
 import json
-import math
 import os
 import re
 import shutil
 import stat
 import textwrap
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NoReturn
+from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -40,22 +38,12 @@ __all__ = [
     "misfit",
     "naming",
     "open_replacing",
-    "parse_json",
-    "read_description",
-    "read_json",
-    "read_toml",
     "remove_temporary",
     "replace_file",
     "save_tensors",
 ]
 
 _LONGEST_NAME = 255  # bytes
-_MOST_BYTES = (
-    1 << 28
-)  # of a file that describes a model; a vocabulary of millions of words has less
-_MOST_SETTINGS = 1 << 20  # characters of a file of settings
-_MOST_DOTS = 100  # of a line: tomllib takes memory with the square of the parts of a key
-_TOO_DEEP = "its values are nested too deeply"
 _DESCRIPTOR = re.compile(r"/(?:dev|proc/self)/fd/(\d{1,9})|/dev/stderr")
 
 
@@ -285,60 +273,3 @@ def is_finite(tensor: "Tensor") -> bool:
     if tensor.itemsize < 4:
         tensor = tensor.float()
     return bool(tensor.sum().isfinite()) or bool(tensor.isfinite().all())
-
-
-def read_json(path: Path) -> Any:
-    """The value in a JSON file, whose numbers are finite."""
-    try:
-        return parse_json(read_description(path))
-    except (OSError, StorageError) as error:
-        raise StorageError(f"{path}: not a JSON file that can be read: {error}") from None
-
-
-def read_description(path: Path) -> bytes:
-    """The content of a file of a model; a pipe or a device, which may have no end, is refused."""
-    if path.exists() and not path.is_file():
-        raise StorageError("it is a folder, a pipe or a device")
-    with path.open("rb") as file:
-        data = file.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise StorageError(f"it has more than {_MOST_BYTES >> 20} MiB")
-    return data
-
-
-def parse_json(text: str | bytes) -> Any:
-    """The value of a JSON text, whose numbers are finite."""
-    try:
-        return json.loads(text, parse_float=_finite, parse_constant=_refuse)
-    except RecursionError:
-        raise StorageError(_TOO_DEEP) from None
-    except ValueError as error:
-        raise StorageError(str(error)) from None
-
-
-def read_toml(path: Path) -> dict[str, Any]:
-    """The values in a TOML file."""
-    try:
-        with path.open(encoding="utf-8") as file:
-            text = file.read(_MOST_SETTINGS + 1)
-        if len(text) > _MOST_SETTINGS:
-            raise StorageError(f"it has more than {_MOST_SETTINGS:,} characters")
-        if any(line.count(".") > _MOST_DOTS for line in text.splitlines()):
-            raise StorageError(f"a line has more than {_MOST_DOTS} dots")
-        return tomllib.loads(text)
-    except FileNotFoundError:
-        raise
-    except RecursionError:
-        problem = _TOO_DEEP
-    except (OSError, ValueError) as error:
-        problem = str(error)
-    raise StorageError(f"{path}: not a TOML file that can be read: {problem}")
-
-
-def _finite(text: str) -> float:
-    number = float(text)
-    return number if math.isfinite(number) else _refuse(text)
-
-
-def _refuse(text: str) -> NoReturn:
-    raise ValueError(f"{text:.30} is not a finite number")

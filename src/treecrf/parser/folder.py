@@ -9,6 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
+from treecrf.descriptions import parse_json, read_description, read_toml
 from treecrf.nn.compact import SCALE, restored
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
@@ -34,9 +35,6 @@ from treecrf.segment.segmenter import Segmenter
 from treecrf.storage import (
     StorageError,
     load_tensors,
-    parse_json,
-    read_description,
-    read_toml,
     replace_file,
     save_tensors,
 )

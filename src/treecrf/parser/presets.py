@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from treecrf.descriptions import read_toml
 from treecrf.parser.config import Config
 from treecrf.parser.errors import ParserError
-from treecrf.storage import StorageError, read_toml
+from treecrf.storage import StorageError
 
 __all__ = ["PRESETS", "load_config"]
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from torch import Tensor, nn
 
+from treecrf.descriptions import parse_json, read_description
 from treecrf.locks import LockedError, locked_folder
 from treecrf.nn.blank import blank_weights
 from treecrf.nn.compact import restored
@@ -23,8 +24,6 @@ from treecrf.segment.shapes import SHAPES
 from treecrf.storage import (
     StorageError,
     load_tensors,
-    parse_json,
-    read_description,
     replace_file,
     save_tensors,
 )

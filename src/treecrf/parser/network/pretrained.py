@@ -13,6 +13,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
+from treecrf.descriptions import read_json
 from treecrf.extras import MissingExtraError, needs_extra
 from treecrf.nn.blank import TooLargeError
 from treecrf.nn.transformer.bert import BertEncoder, BertShape, bert_weights
@@ -27,7 +28,7 @@ from treecrf.nn.transformer.huggingface import (
 from treecrf.nn.transformer.wordpieces import END, START, UNKNOWN, WordPieces
 from treecrf.parser.errors import ParserError
 from treecrf.parser.estimates import make_blank
-from treecrf.storage import StorageError, is_finite, read_json, replace_file
+from treecrf.storage import StorageError, is_finite, replace_file
 
 __all__ = [
     "Pieces",

@@ -6,8 +6,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_type_hints
 
+from treecrf.descriptions import read_json
 from treecrf.parser.config import Config
-from treecrf.storage import StorageError, read_json, replace_file
+from treecrf.storage import StorageError, replace_file
 
 __all__ = ["CARD", "TEXT", "Card", "Figures", "read_card", "write_card"]
 

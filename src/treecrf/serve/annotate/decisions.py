@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from treecrf.descriptions import parse_json
 from treecrf.locks import HOLDER, NO_LOCKS, FileLock, LockedError
 from treecrf.serve.annotate.words import BoundaryError, WrittenToken, tokens_of, with_tokens
-from treecrf.storage import hidden, parse_json, remove_temporary
+from treecrf.storage import hidden, remove_temporary
 from treecrf.treebank import Sentence, TreebankError, read_conllu
 from treecrf.treebank.files.streams import open_target
 from treecrf.treebank.probs import without_probs
