@@ -1,7 +1,6 @@
 """Folders of models with anything in them: they load, or one line says what is wrong."""
 
 import json
-import resource
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -13,15 +12,13 @@ import torch
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
+from tests.parser.damage import VALUES, places, replaced
 from tests.parser.encoders import config_for, make_bert, make_roberta
 from tests.parser.folders import parser_of
 from tests.parser.models import VOCABULARY
-from tests.parser.test_setup import CONFIG, set_up_in
 from treecrf.parser import Parser, ParserError, load
-from treecrf.parser.folder import load_checkpoint, save_checkpoint
 from treecrf.parser.network.pretrained import load_pretrained
 from treecrf.parser.network.scorer import Scorer
-from treecrf.parser.training.loop import train
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment import SegmentError
 from treecrf.segment.characters import Alphabet, CharacterClass
@@ -29,22 +26,6 @@ from treecrf.segment.config import SegmenterConfig
 from treecrf.segment.multiwords import learn_splitter
 from treecrf.segment.network import CharacterNetwork
 from treecrf.segment.segmenter import Segmenter
-from treecrf.treebank import Sentence, write_conllu
-
-# What a JSON value is replaced by, as text: the last but one is infinite to Python.
-VALUES = ["null", "[]", "{}", "-1", "0", "true", '"x"', "[" * 300 + "]" * 300]
-VALUES += ["[" * 100_000 + "]" * 100_000, str(10**18), "9" * 400, "0.5", "1e400", "NaN"]
-_ROOM = 2 << 30  # bytes that loading may take, which is far from what the numbers above ask for
-
-
-@pytest.fixture
-def little_memory() -> Iterator[None]:
-    """Whatever takes far more memory than a model of a few weights fails."""
-    before = resource.getrlimit(resource.RLIMIT_AS)
-    pages = int(Path("/proc/self/statm").read_text().split()[0])
-    resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + _ROOM, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_AS, before)
 
 
 def save_segmenter(folder: Path) -> None:
@@ -113,28 +94,6 @@ def complaint(folder: Path) -> str | None:
     assert "\n" not in found
     assert len(found) < 1000
     return found
-
-
-def places(value: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Where the values of a JSON document are; of a list, its first is enough."""
-    yield path
-    if isinstance(value, dict):
-        for name, item in value.items():
-            yield from places(item, (*path, name))
-    elif isinstance(value, list) and value:
-        yield from places(value[0], (*path, 0))
-
-
-def replaced(document: Any, path: tuple[str | int, ...], text: str) -> str:
-    """The document with this text in one place."""
-    if not path:
-        return text
-    document = json.loads(json.dumps(document))
-    inner = document
-    for step in path[:-1]:
-        inner = inner[step]
-    inner[path[-1]] = "here it is"
-    return json.dumps(document).replace('"here it is"', text)
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -327,55 +286,3 @@ def test_an_error_of_a_device_is_not_one_of_the_weights(
     monkeypatch.setattr(torch.nn.Module, "to", fail)
     with pytest.raises(expected, match=found):
         load(model, device="cpu")
-
-
-@pytest.fixture
-def treebank(tmp_path: Path) -> Path:
-    path = tmp_path / "train.conllu"
-    write_conllu([Sentence(["a", "dog", "b"], [2, 0, 2], deprels=["x", "root", "z"])], path)
-    return path
-
-
-@pytest.mark.usefixtures("little_memory")
-def test_any_value_in_a_checkpoint(treebank: Path, tmp_path: Path) -> None:
-    folder = tmp_path / "model"
-    config = CONFIG.changed({"epochs": 2})
-    train(set_up_in(folder, treebank, config), folder)
-    saved = load_checkpoint(folder)
-    assert saved is not None
-    tensors, state = saved
-    training = set_up_in(folder, treebank, config, resume=True)
-    path = folder / "checkpoint.safetensors"
-    for number, place in enumerate(places(state)):
-        for turn in range(3):
-            text = replaced(state, place, VALUES[(3 * number + turn) % len(VALUES)])
-            save_file(tensors, path, {"format": "treecrf checkpoint 1", "state": text})
-            try:
-                train(training, folder, resume=True)
-            except ParserError as error:
-                found = str(error)
-            else:
-                found = str(folder)  # a loss of -1 is a loss
-            assert found.startswith(str(folder))
-            assert "\n" not in found
-    name = next(name for name in tensors if name.startswith("adam.exp_avg."))
-    for changed in (
-        torch.zeros(1),
-        torch.zeros(2, 3, 5),
-        torch.full_like(tensors[name], torch.nan),
-    ):
-        save_checkpoint(folder, tensors | {name: changed}, state)
-        with pytest.raises(ParserError, match=r"checkpoint.safetensors: .*damaged"):
-            train(training, folder, resume=True)
-    save_checkpoint(folder, tensors, state)
-    assert train(training, folder, resume=True).epoch == 2
-
-
-@pytest.mark.usefixtures("little_memory")
-@pytest.mark.parametrize("setting", ["lstm_size", "arc_size", "char_size", "word_size"])
-def test_settings_that_take_too_much_memory(setting: str, treebank: Path, tmp_path: Path) -> None:
-    for size in (99_999_999_998, 10**15):
-        config = CONFIG.changed({setting: size})
-        with pytest.raises(ParserError, match=r"weights need more than [\d,]+ GiB of memory, and "):
-            set_up_in(tmp_path / "model", treebank, config)
-    assert not (tmp_path / "model").exists()
