@@ -14,13 +14,12 @@ from pathlib import Path
 from benchmarks.report import treebank_files
 
 _ENGLISH = Path(__file__).parent.parent / "src" / "treecrf" / "models" / "en"
+_THIRD = "crf3o.toml"  # settings, in the folder of figures
 
 
 def steps(treebanks: Path, out: Path, device: str) -> dict[str, list[str]]:
     """The commands, without the Python that runs them, by the name of the step."""
     (dev,) = treebank_files(treebanks / "en_ewt-2.16", "dev.conllu")
-    third = out / "crf3o.toml"
-    third.write_text('loss = "crf3o"\n')
     at = ["--device", device]
     corpus = ["benchmarks.parser", str(treebanks), *at, "--peers", "none"]
     english = ["--model", str(_ENGLISH), "--file", str(dev), "--text", "--connections", "256"]
@@ -32,7 +31,7 @@ def steps(treebanks: Path, out: Path, device: str) -> dict[str, list[str]]:
         "columns": ["benchmarks.columns", str(dev), *at],
         "serve": ["benchmarks.serve", *at, *english, "--seconds", "30"],
         "parser": [*corpus, "--workers", "8", "--copies", "8", "--epochs", "4", "--seconds", "20"],
-        "third": [*corpus, "--config", str(third), "--epochs", "3", "--workers", "0"],
+        "third": [*corpus, "--config", str(out / _THIRD), "--epochs", "3", "--workers", "0"],
         "ops": ["benchmarks.ops", *at],
         "profile": ["benchmarks.profile_parser", str(treebanks), *at, "--operations"],
     }
@@ -42,10 +41,14 @@ def main() -> None:
     arguments = _arguments()
     out: Path = arguments.out
     out.mkdir(parents=True, exist_ok=True)
+    (out / _THIRD).write_text('loss = "crf3o"\n')
+    commands = steps(arguments.treebanks, out, arguments.device)
+    chosen = arguments.only or list(commands)
+    if missing := [name for name in chosen if name not in commands]:
+        sys.exit(f"--only {missing[0]}: no such step; there are {', '.join(commands)}")
     failed = []
-    for name, command in steps(arguments.treebanks, out, arguments.device).items():
-        if arguments.only and name not in arguments.only:
-            continue
+    for name in chosen:
+        command = commands[name]
         print(f"\n{name}: python -m {' '.join(command)}", flush=True)
         if command[0] != "pytest":
             command = [*command, "--json", str(out / f"{name}.json")]

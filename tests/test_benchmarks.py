@@ -235,7 +235,6 @@ def test_service_is_loaded_beside_the_parser(asked: tuple[object, ...], tmp_path
     assert content["recovery"] < 60
 
 
-@pytest.mark.slow
 def test_layers_are_timed_by_their_number(tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
     result = run("benchmarks.layers", GOLDEN, "--layers", 1, 2, "--rounds", 1, "--json", figures)
@@ -248,7 +247,6 @@ def test_layers_are_timed_by_their_number(tmp_path: Path) -> None:
     assert "has 12" in result.stderr
 
 
-@pytest.mark.slow
 def test_columns_are_timed_where_the_heads_are_the_same(tmp_path: Path) -> None:
     figures = tmp_path / "figures.json"
     result = run("benchmarks.columns", GOLDEN, "--rounds", 1, "--json", figures)

@@ -41,3 +41,6 @@ def test_each_step_leaves_its_figures(treebanks: Path) -> None:
     result = run(*asked, "--minutes", 0.001)
     assert result.returncode == 1
     assert "failed: latency" in result.stderr
+    result = run(*asked, "parsing")
+    assert result.returncode == 1
+    assert "no such step; there are tests, latency, " in result.stderr

@@ -35,7 +35,6 @@ def test_ops_are_timed_beside_the_reference(tmp_path: Path) -> None:
     assert [row["words"] for row in content["growth"]] == [2, 2, 3, 3] * len(FAMILIES)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone tells the peak")
 def test_peak_memory_of_grandparents_is_that_of_their_charts() -> None:
     """Three charts of mantissas and exponents and three of flows, 101^3 cells of float64 each."""
