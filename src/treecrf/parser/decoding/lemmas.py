@@ -11,7 +11,7 @@ from treecrf.parser.decoding.trees import LEMMA_WEIGHT
 from treecrf.parser.vocab import Vocabulary
 from treecrf.treebank.lemmas import apply_rule, letter_case
 
-__all__ = ["SURE", "LemmaChooser", "named"]
+__all__ = ["SURE", "LemmaChooser", "lemma_in_name"]
 
 SURE = LEMMA_WEIGHT * 19 // 20
 """Weight of a rule beside which others are not looked at."""
@@ -19,7 +19,7 @@ SURE = LEMMA_WEIGHT * 19 // 20
 _WORD_FACTOR = 8  # of a lemma that is a known word
 _ENDING = 3  # last characters of forms that are their own lemmas, or are not
 _ABBREVIATION = 5  # most letters of a name that is one if it is in capitals
-_SHORTEST_RESPELT = 5  # letters of a misspelt word; shorter ones look like too many others
+_SHORTEST_MISSPELT = 5  # letters of a misspelt word; shorter ones look like too many others
 _ADDRESS = re.compile(r"\w+://|www\.|[#@][^\W\d_]|\S*\w@\w")
 _FILE = re.compile(
     r"[^\s/]+\.(?:csv|docx?|exe|gif|html?|jpe?g|pdf|png|pptx?|rtf|txt|xlsx?|xml|zip)", re.IGNORECASE
@@ -32,7 +32,7 @@ def _applied(form: str, rule: str) -> str | None:
     return apply_rule(form, rule)
 
 
-def named(form: str, lemma: str) -> str:
+def lemma_in_name(form: str, lemma: str) -> str:
     """The lemma of a word that is part of a name and no noun: "Fair" of "Vanity Fair"."""
     return lemma[:1].upper() + lemma[1:] if form[:1].isupper() and lemma.islower() else lemma
 
@@ -73,15 +73,15 @@ class LemmaChooser:
             lemma = self.known.get(f"{form.lower()}\t{tag}", lemma)
         elif tag == "PROPN" and form.islower():  # "asia", which has its capital elsewhere
             lemma = self.known.get(f"{form.capitalize()}\t{tag}", lemma)
-        return self._respelt(lemma, tag)
+        return self._respell(lemma, tag)
 
     def _apply(self, form: str, tag: str, best: Integers) -> str:
         """The lemma that the best rules make of a form.
 
         Several rules may make the same one: of an unknown name, to keep it and to capitalise it.
-        Words count for more than what is none: of "rotating", "rotate" and not "rotat". So does
-        what is written as lemmas of such forms and tags are: names keep their capitals. The form
-        is as good as a known word where such words are mostly their own lemmas: "a birding trip".
+        Known words count for more: of "rotating", "rotate" and not "rotat". So does what is written
+        as lemmas of such forms and tags are: names keep their capitals. The form counts as a known
+        word where words with its tag and ending are mostly their own lemmas: "a birding trip".
         """
         weights: dict[str, int] = {}
         for number in best.tolist():
@@ -93,9 +93,10 @@ class LemmaChooser:
                 weights[lemma] = weights.get(lemma, 0) + weight
         if len(weights) > 1:
             counts = self._letter_cases.get((tag, letter_case(form)), {})
-            kept = form.lower() if self._kept[tag, form[-_ENDING:].lower()] > 0 else ""
+            is_lemma = self._own_lemmas[tag, form[-_ENDING:].lower()] > 0
+            own = form.lower() if is_lemma else ""
             for lemma in weights:
-                is_word = lemma.lower() in self._words or lemma.lower() == kept
+                is_word = lemma.lower() in self._words or lemma.lower() == own
                 factor = _WORD_FACTOR if is_word else 1
                 weights[lemma] *= factor * (2 * counts.get(letter_case(lemma), 0) + 1)
                 # All that is left of a short word: "s" of "sang"; but "dig" is of "digging".
@@ -103,8 +104,8 @@ class LemmaChooser:
                     weights[lemma] //= _WORD_FACTOR**2
         return max(weights, key=weights.__getitem__, default=form)
 
-    def _respelt(self, lemma: str, tag: str) -> str:
-        """A lemma that is no known word, with the letters of one that is: "soooo", "lenght"."""
+    def _respell(self, lemma: str, tag: str) -> str:
+        """Write a lemma that is no known word as one that is: "soooo", "lenght"."""
         if lemma.lower() in self._words:
             return lemma
         if _LENGTHENED.search(lemma):
@@ -114,7 +115,7 @@ class LemmaChooser:
                     return shorter
         # Without the words among the pieces, too many rare words would be taken for misspelt ones.
         is_rare = isinstance(self._pieces, WordPieces) and lemma.isalpha() and lemma.islower()
-        if not is_rare or len(lemma) < _SHORTEST_RESPELT:
+        if not is_rare or len(lemma) < _SHORTEST_MISSPELT:
             return lemma
         found = {word for word in _neighbours(lemma) if (word, tag) in self._lemmas}
         return found.pop() if len(found) == 1 else lemma
@@ -151,7 +152,7 @@ class LemmaChooser:
         return dict(found)
 
     @cached_property
-    def _kept(self) -> Counter[tuple[str, str]]:
+    def _own_lemmas(self) -> Counter[tuple[str, str]]:
         """By tag and ending: words that are their own lemmas, less the words that are not."""
         found: Counter[tuple[str, str]] = Counter()
         for key, lemma in self.known.items():

@@ -10,7 +10,7 @@ from treecrf.parser.batching.distinct import Integers
 from treecrf.parser.batching.words import WordTable, word_places
 from treecrf.parser.config import Config
 from treecrf.parser.constraints import Constraints
-from treecrf.parser.decoding.lemmas import SURE, LemmaChooser, named
+from treecrf.parser.decoding.lemmas import SURE, LemmaChooser, lemma_in_name
 from treecrf.parser.decoding.trees import LEMMA_WEIGHT, Numbers, Trees
 from treecrf.parser.vocab import Vocabulary
 from treecrf.segment.boundaries import is_emoji
@@ -180,7 +180,7 @@ class TreeNames:
         if xpos is not None:
             chosen = [*numbers]
             for word in np.flatnonzero(_are(xpos, _NAMES) & ~_are(tags, _NOUNS)).tolist():
-                lemma = named(form_names[form[word]], chosen[lemmas[word]])
+                lemma = lemma_in_name(form_names[form[word]], chosen[lemmas[word]])
                 lemmas[word] = numbers.setdefault(lemma, len(numbers))
         return list(numbers), lemmas
 
