@@ -131,7 +131,7 @@ def generate_treebank(count: int, *, seed: int = 1, crossing: float = 0.0) -> It
 
 
 def is_generated(file: str) -> bool:
-    """Whether a treebank was generated, by the id of its first sentence, or is empty."""
+    """Whether a file is empty or a generated treebank, by the id of its first sentence."""
     try:
         first = next(read_conllu(file), None)
     except (TreebankError, OSError):

@@ -31,10 +31,10 @@ def calibrate(
     """Fit a model's probabilities to how often it is right.
 
     There is a temperature each for heads, relations and universal tags. It divides the scores
-    before probabilities are computed; trees and tags stay the same. Temperatures are those of the
-    lowest mean -log p, so the calibration error may rise a little where it was low. This is the
+    before probabilities are computed; trees and tags stay the same. The calibration error is the
     mean distance between a probability and how often predictions of that probability are right,
-    over 15 bins; of relations, it is over the words whose head is right.
+    over 15 bins; of relations, it is over the words whose head is right. Temperatures minimise the
+    mean -log p, so a calibration error that was low may rise a little.
 
     \b
     Example:

@@ -296,12 +296,12 @@ def generate(
         number("The share of sentences with crossing arcs.", metavar="S", least=0, most=1),
     ] = 0.0,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Replace OUT even if it was not generated.")
+        bool, typer.Option("--overwrite", help="Replace OUT whatever is in it.")
     ] = False,
 ) -> None:
     """Make up English-like trees, to try parsers on.
 
-    An OUT that was generated too is replaced.
+    An OUT that this command made before is replaced; any other needs --overwrite.
 
     \b
     Example:

@@ -150,7 +150,8 @@ class TriaffineSiblings(nn.Module):
 class BiaffineSiblings(TriaffineSiblings):
     """s(i, k, j) = h_iᵀ S s_k + h_iᵀ M [m_j; 1] + [s_k; 1]ᵀ P [m_j; 1]: three pairs of words.
 
-    As a triaffine form, the first two are where the 1 of dependent or sibling is.
+    The first two are a triaffine form with weights at the 1 of the dependent or of the sibling
+    alone; the third does not depend on the head, and is added to every form.
     """
 
     def __init__(self, size: int) -> None:
@@ -162,14 +163,14 @@ class BiaffineSiblings(TriaffineSiblings):
 
     @property
     def weight(self) -> Tensor:  # type: ignore[override]
-        """Weights `[head, sibling, dependent]` without those of sibling and dependent."""
+        """Weights `[head, sibling, dependent]` of the first two pairs."""
         others = functional.pad(self.by_sibling.unsqueeze(2), (self.by_sibling.shape[0], 0))
         return torch.cat((others, self.by_dependent.unsqueeze(1)), 1)
 
     def forms(self, heads: Tensor) -> Tensor:
-        """The form of each head, as those of a triaffine."""
+        """`[head, feature + 1, feature + 1]`, as of `TriaffineSiblings`."""
         return super().forms(heads) + self.by_both
 
     def pairs(self, heads: Tensor, siblings: Tensor) -> Tensor:
-        """Those of a triaffine."""
+        """`[batch, head, sibling, feature + 1]`, as of `TriaffineSiblings`."""
         return super().pairs(heads, siblings) + (with_one(siblings) @ self.by_both).unsqueeze(1)

@@ -19,7 +19,7 @@ def _rows(table: nn.Embedding, numbers: Tensor) -> Tensor:
 
 
 class WordEmbedding(nn.Module):
-    """Trained vector of each frequent word, plus its fixed pretrained one or a projection of that.
+    """Trained vector of each frequent word, plus a projection of its fixed pretrained one.
 
     Without `project`, pretrained vectors of the same size are added as they are.
     """

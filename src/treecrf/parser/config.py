@@ -66,7 +66,7 @@ class Config(Settings):
     lowercase: bool = setting(True, "Whether word vectors ignore case; characters keep it.")
     word_size: int = setting(100, "Size of the trained word vectors.", least=1)
     project_vectors: bool = setting(
-        True, "Whether pretrained vectors are projected; false adds those of `word_size` directly."
+        True, "Whether pretrained vectors are projected; else those of size word_size are added."
     )
     char_embedding_size: int = setting(50, "Size of the character vectors.", least=1)
     char_size: int = setting(
@@ -88,8 +88,8 @@ class Config(Settings):
     sibling_size: int = setting(100, "Size of the vectors that score adjacent siblings.", least=1)
     sibling_form: choices.SiblingForm = setting(
         "triaffine",
-        "Scores of siblings: triaffine, shared (one with the vectors of arcs; much larger), or "
-        "biaffine (three, of two words each).",
+        "Scores of siblings: triaffine, shared (triaffine of the vectors that score arcs, much "
+        "larger) or biaffine (three products of two words each).",
     )
     grandparent_size: int = setting(100, "Size of the vectors that score grandparents.", least=1)
     crf3o_siblings: bool = setting(

@@ -107,7 +107,7 @@ class Segmenter:
             else:
                 blocks = cut_blocks([text], size=size, context=context, start=start)
                 short += [(place, block) for block in blocks]
-        for group in self._side_by_side(short):
+        for group in self._groups(short):
             read = partial(self._read_each, [block.codes for _, block in group])
             scores = self._run(read, windows=len(group))
             self._ask_again([(b, s) for (_, b), s in zip(group, scores, strict=True)])
@@ -116,8 +116,8 @@ class Segmenter:
                 found[place] = [*assembly.add(block, of_block), *assembly.finish()]
         return found
 
-    def _side_by_side(self, blocks: list[tuple[int, Block]]) -> Iterator[list[tuple[int, Block]]]:
-        """The blocks in groups that are read at once."""
+    def _groups(self, blocks: list[tuple[int, Block]]) -> Iterator[list[tuple[int, Block]]]:
+        """Cut a list of blocks into groups that the network reads at once."""
         group: list[tuple[int, Block]] = []
         most = _GPU_WINDOWS if self._on_gpu else 2 * _WINDOWS
         windows = 0

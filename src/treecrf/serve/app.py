@@ -19,6 +19,7 @@ from treecrf.serve.pages import STATIC, PageFiles, add_reference
 from treecrf.serve.parse.routes import parsing_routes
 from treecrf.serve.registry import Registry
 from treecrf.serve.udpipe.routes import udpipe_routes
+from treecrf.treebank.files.streams import not_utf8
 
 __all__ = ["create_app"]
 
@@ -120,8 +121,7 @@ async def _answer_invalid(request: Request, error: Any) -> Response:
 async def _answer_unread(request: Request, error: Any) -> Response:
     """Answer a request whose body fastapi cannot read with one line that says why."""
     if isinstance(error.__cause__, UnicodeDecodeError):
-        hint = "for Latin-1: iconv -f latin1 -t utf-8 FILE > NEW"
-        error = ServeError(400, f"the body is not UTF-8 ({error.__cause__.reason}); {hint}")
+        error = ServeError(400, f"the body is {not_utf8(error.__cause__.reason, 'the body')}")
     elif isinstance(error.__cause__, RecursionError):
         error = ServeError(400, "the body has values that are nested too deeply")
     return await http_exception_handler(request, error)

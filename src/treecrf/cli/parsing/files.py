@@ -70,12 +70,13 @@ TextColumn = Annotated[
 
 
 def word_format(output: str) -> Literal["conllu", "json"]:
-    """The format that the name of a file says, of commands that draw no trees."""
+    """The format that the name of a file says, for commands that draw no trees."""
     names = ".conllu or .json"
     found = default_format(output, names)
-    ending = {"tree": ".txt", "svg": ".svg"}.get(found)
-    advice = f"name it {names}, with or without .gz, or give --format"
-    refuse((output != "-" and ending, f"no {ending} is written here, as in {output}: {advice}"))
+    if output != "-" and found in ("tree", "svg"):
+        ending = ".txt" if found == "tree" else ".svg"
+        advice = f"name it {names}, with or without .gz, or give --format"
+        raise typer.BadParameter(f"no {ending} is written here, as in {output}: {advice}")
     return "json" if found == "json" else "conllu"
 
 
@@ -84,7 +85,7 @@ def find_targets(
 ) -> "Shard | list[Shard]":
     """The file to read and the one to write; for a folder, those of each file.
 
-    What is wrong with them is said before a model is loaded.
+    Errors about files come from here, before a model is loaded.
     """
     from treecrf.integrations.shards import Shard, find_shards
 
@@ -106,14 +107,14 @@ def find_targets(
 
 
 def check_target(output: str) -> None:
-    """Raise an error if there is no folder for a file to write."""
+    """Raise an error if the folder of a file to write is not there."""
     if output != "-":
         with naming(output):
             os.stat(os.path.join(os.path.dirname(output) or os.curdir, ""))
 
 
 def check_not_input(file: str, output: str, *, replaceable: bool = False) -> None:
-    """Raise an error if a file would be written over; CoNLL-U may be, where it is `replaceable`."""
+    """Raise an error if the output is the input; with `replaceable`, CoNLL-U may be replaced."""
     if output == "-" or not os.path.isfile(file) or not os.path.exists(output):
         return
     if os.path.samefile(file, output) and not (replaceable and _is_conllu(file)):
@@ -129,7 +130,7 @@ def _is_conllu(file: str) -> bool:
 
 
 def _check_source(file: str, input: str) -> None:
-    """Raise an error if a file is not there, or is none of text; a pipe is read only once."""
+    """Raise an error if a file is missing, a folder or no text; pipes are not read twice."""
     from treecrf.treebank.files.documents import document_file
     from treecrf.treebank.files.streams import binary_problem
 

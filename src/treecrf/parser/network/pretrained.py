@@ -253,7 +253,7 @@ def _description(name: str) -> Path:
 
 def _check_description(folder: Path, name: str) -> None:
     """Raise an error if an encoder needs code of its own, or has absurd sizes."""
-    for file in filter(Path.is_file, (folder / name for name in CODE_FILES)):
+    for file in filter(Path.is_file, map(folder.joinpath, CODE_FILES)):
         described = _read_json(file)
         if absurd := absurd_number(described):
             raise ParserError(f"{name}: damaged: {absurd} in {file.name}")

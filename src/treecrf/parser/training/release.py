@@ -57,9 +57,10 @@ def find_release(folder: Path) -> Release:
         raise ParserError(f"{folder}: it has {name} and {name}.gz; remove one of them")
     if len(parts["dev"]) > 1:
         raise ParserError(f"{folder}: it has several dev parts; give --train and --dev instead")
+    language = _LANGUAGE.match(names[0])
     return Release(
         name=names[0] or folder.resolve().name,
-        language=language[0] if (language := _LANGUAGE.match(names[0])) else "",
+        language=language[0] if language else "",
         licence=_licence(folder),
         train=parts["train"],
         dev=parts["dev"][0],

@@ -201,7 +201,7 @@ def read_lines(chunks: Iterator[bytes], name: str) -> Iterator[tuple[int, bytes]
 
 
 def decode(block: bytes, name: str, line: int, *, start: bytes = b"") -> str:
-    """The text of a block that starts at this line, of a file that starts so."""
+    """The text of a block that begins at `line`; `start` are the first bytes of the file."""
     try:
         return block.decode()
     except UnicodeDecodeError as error:
@@ -220,7 +220,7 @@ def not_utf8(reason: str, name: str, *, start: bytes = b"") -> str:
 
 
 def binary_problem(start: bytes) -> str:
-    """The error for a file that is none of text, by how it starts; empty where it may be text."""
+    """The error for a file that is not text, by its first bytes; empty where it may be text."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(start)
     except UnicodeDecodeError:
@@ -229,6 +229,7 @@ def binary_problem(start: bytes) -> str:
 
 
 def _other_kind(start: bytes) -> str:
+    """The error for a picture, an archive or UTF-16; empty for anything else."""
     if start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "this is UTF-16, not UTF-8: iconv -f utf-16 -t utf-8 FILE > NEW"
     if b"\0" in start or start.startswith(_NO_TEXT):

@@ -26,7 +26,7 @@ __all__ = [
 Input: TypeAlias = Literal["conllu", "tokens"]
 
 _LOOK_AT = 1 << 16
-_MAGIC = 16  # bytes, of which the first say what a file is that is no text
+_MAGIC = 16  # first bytes, by which pictures and archives are known
 
 _NO_PART_OF_IDS = re.compile(r"[\s/]+")  # in Universal Dependencies; a slash is for translations
 _ID = re.compile(rb"(?:0|[1-9][0-9]*)(?:[-.][1-9][0-9]*)?\t")
