@@ -1,4 +1,4 @@
-"""All that is measured on a GPU, in one command: each benchmark in turn, its tables and figures.
+"""Every benchmark of a GPU, one after the other in one command, with its tables and figures.
 
 `python -m benchmarks.gpu FOLDER --out OUT` runs the steps below with a folder of treebanks that
 has en_ewt-2.3 and en_ewt-2.16. A step that fails, or takes longer than `--minutes`, is named at

@@ -1,4 +1,4 @@
-"""What we keep by hand, beside the library that could do it; CONTRIBUTING.md has the figures.
+"""Code that we keep by hand, timed beside libraries for the same; CONTRIBUTING.md has figures.
 
 Both sides must give the same before anything is timed. They take turns on one thread, and the
 processor time of the best round counts. Lengths are those of the sentences in `--file`, or of
@@ -95,9 +95,9 @@ def bert(options: argparse.Namespace, sentences: list[Sentence]) -> list[list[st
         for side, read in sides.items():
             wrong = float((read(*batches[-1]) - expected).abs().mean())
             _check(wrong < (0.1 if "int8" in side else 1e-4), f"{side}: {what} differ by {wrong}")
-        tasks = {side: partial(_each, read, batches) for side, read in sides.items()}
-        table.append([what, *_compared(tasks, options.rounds)])
-    loading = [_loading(code) for code in _CODE.values()]
+        tasks = {side: partial(_call_all, read, batches) for side, read in sides.items()}
+        table.append([what, *_compare(tasks, options.rounds)])
+    loading = [_loading_seconds(code) for code in _CODE.values()]
     return [*table, ["loading the code", *_ratios(loading), *[""] * (len(sides) - 2)]]
 
 
@@ -137,7 +137,7 @@ def wordpieces(options: argparse.Namespace, sentences: list[Sentence]) -> list[l
     _check(ours() == theirs(), "the wordpieces differ")
     tasks = {"tokenizers": theirs, "ours": ours}
     words = f"{sum(map(len, texts)):,} words"
-    return [["", *tasks], [words, *_compared(tasks, options.rounds)]]
+    return [["", *tasks], [words, *_compare(tasks, options.rounds)]]
 
 
 @torch.inference_mode()
@@ -152,8 +152,8 @@ def packed(options: argparse.Namespace, sentences: list[Sentence]) -> list[list[
 
     def add(what: str, theirs: Callable[[], Tensor], ours: Callable[[], Tensor]) -> None:
         _check(torch.allclose(theirs(), ours(), atol=1e-4), f"{what} differs")
-        tasks = {"torch.nn": partial(_often, theirs), "ours": partial(_often, ours)}
-        table.append([what, *_compared(tasks, options.rounds)])
+        tasks = {"torch.nn": partial(_ten_times, theirs), "ours": partial(_ten_times, ours)}
+        table.append([what, *_compare(tasks, options.rounds)])
 
     for rows in (18, 700):
         for inputs, outputs in ((units, roles), (384, 1536)):
@@ -174,17 +174,17 @@ def _outputs(lstm: nn.LSTM, given: PackedSequence) -> Tensor:
     return outputs
 
 
-def _each(call: Callable[..., object], batches: Sequence[tuple[Tensor, Tensor]]) -> None:
+def _call_all(call: Callable[..., object], batches: Sequence[tuple[Tensor, Tensor]]) -> None:
     for batch in batches:
         call(*batch)
 
 
-def _often(call: Callable[[], object]) -> None:
+def _ten_times(call: Callable[[], object]) -> None:
     for _ in range(10):
         call()
 
 
-def _loading(code: str) -> float:
+def _loading_seconds(code: str) -> float:
     """CPU seconds of a process that does nothing else, the second time."""
     seconds = []
     for _ in range(2):
@@ -194,7 +194,7 @@ def _loading(code: str) -> float:
     return seconds[1] - seconds[0]
 
 
-def _compared(tasks: dict[str, Callable[[], object]], rounds: int) -> list[str]:
+def _compare(tasks: dict[str, Callable[[], object]], rounds: int) -> list[str]:
     return _ratios(list(in_turns(tasks, rounds=rounds).values()))
 
 

@@ -1,4 +1,4 @@
-"""What DistributedDataParallel, torch's exporter and Ray Data do where we keep our own code."""
+"""DistributedDataParallel, torch's exporter and Ray Data, where we keep code of our own."""
 
 import argparse
 import re
@@ -140,11 +140,11 @@ def exporter(options: argparse.Namespace, sentences: list[Sentence]) -> list[lis
         "sibling scores": (siblings.forward, tokens),
     }
     return [["part of the network", "torch.export"]] + [
-        [name, _exported(call, make)] for name, (call, make) in parts.items()
+        [name, _try_export(call, make)] for name, (call, make) in parts.items()
     ]
 
 
-class _Called(nn.Module):
+class _FunctionModule(nn.Module):
     def __init__(self, call: Callable[..., Tensor]) -> None:
         super().__init__()
         self.call = call
@@ -154,7 +154,7 @@ class _Called(nn.Module):
 
 
 @torch.no_grad()
-def _exported(call: Callable[..., Tensor], make: Callable[[int, int], tuple[Tensor, ...]]) -> str:
+def _try_export(call: Callable[..., Tensor], make: Callable[[int, int], tuple[Tensor, ...]]) -> str:
     """Whether a call can be exported, and holds for other numbers and lengths of sentences."""
     given = make(7, 20)
     sizes = tuple(dict.fromkeys(range(one.dim()), torch.export.Dim.AUTO) for one in given)
@@ -162,7 +162,7 @@ def _exported(call: Callable[..., Tensor], make: Callable[[int, int], tuple[Tens
 
     def export() -> None:
         nonlocal graph
-        module = _Called(call)
+        module = _FunctionModule(call)
         graph = torch.export.export(module, given, dynamic_shapes=(sizes,), strict=False).module()
 
     if problem := _problem(export):
@@ -176,7 +176,7 @@ def _exported(call: Callable[..., Tensor], make: Callable[[int, int], tuple[Tens
 
 
 def ray_data(options: argparse.Namespace, sentences: list[Sentence]) -> list[list[str]]:
-    """What Ray Data reads and writes of three files, in blocks of 1 kB for the 128 MB of others."""
+    """Order and number of files that Ray Data makes of three, in blocks of 1 kB, not 128 MB."""
     import ray
     from ray.data import ActorPoolStrategy, DataContext, read_text
 

@@ -1,8 +1,8 @@
 """Throughput of the service beside the parser alone, and its behaviour under overload.
 
 A second process keeps 64 connections busy with short and long requests mixed; throughput is set
-beside that of the parser alone, by turns. Then half of it is sent, evenly, for the time of answers
-without queues. Then ten times as much: all that is not answered must be refused with 503, the
+beside that of the parser alone, by turns. Half of that load, sent evenly, shows how long answers
+take without queues. Under ten times the load all that is not answered must be refused with 503, the
 memory must stay flat, and afterwards a request must be answered again. Without `--model`, one of
 the default size is trained for an epoch first: speed does not depend on how good it is. With
 `--text`, which wants a model with a segmenter, requests are raw text; words are counted as the
@@ -180,7 +180,7 @@ def _percentile(record: dict[str, Any], status: str, share: float) -> float:
     return times[min(int(share * len(times)), len(times) - 1)] if times else float("nan")
 
 
-def _parsed(parser: Any, requests: list[list[Sentence]], *, text: bool) -> list[Sentence]:
+def _parse(parser: Any, requests: list[list[Sentence]], *, text: bool) -> list[Sentence]:
     """Sentences with trees: of the words of the requests, or of their text."""
     if text:
         return [sentence for document in parser.pipe(map(_text, requests)) for sentence in document]
@@ -194,12 +194,12 @@ def _offline(
     first, started = requests[:20], 0.0
     for _ in range(2):  # in the first round kernels are compiled
         started = time.perf_counter()
-        _parsed(parser, first, text=text)
+        _parse(parser, first, text=text)
     share = seconds / (time.perf_counter() - started)
     many = itertools.cycle(requests)
     taken = [next(many) for _ in range(math.ceil(len(first) * share))]
     started, processor = time.perf_counter(), time.process_time()
-    _parsed(parser, taken, text=text)
+    _parse(parser, taken, text=text)
     spent = time.perf_counter() - started, time.process_time() - processor
     return sum(len(sentence) for request in taken for sentence in request), *spent
 
@@ -209,7 +209,7 @@ def _check_same(
 ) -> None:
     for request in requests:
         answer = service.parse(_body(request, text=text))["sentences"]
-        for ours, tree in zip(answer, _parsed(parser, [request], text=text), strict=True):
+        for ours, tree in zip(answer, _parse(parser, [request], text=text), strict=True):
             if [token["head"] for token in ours["tokens"]] != tree.heads:
                 sys.exit(f"the service gives another tree for {tree!r}, so nothing is timed")
 

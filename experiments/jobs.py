@@ -38,7 +38,7 @@ def finish(
     """Carry out the runs that are not in the store; return the results of those that are done.
 
     A run of `models` whose model is gone is repeated, even if its result is in the store. After
-    `minutes` trainings are stopped, to be gone on with by the next call. Lines on the progress of
+    `minutes` trainings are stopped; the next call continues them. Lines on the progress of
     trainings are at least `quiet` seconds apart.
     """
     wanted = list(dict.fromkeys(runs))
@@ -70,7 +70,7 @@ def finish(
 
 
 def is_done(run: Run, store: Store, *, models: Container[Run] = ()) -> bool:
-    """Whether a run is in the store, with its model if that is asked for."""
+    """Whether a run is in the store, and its model too if the run is one of `models`."""
     return store.load(run) is not None and (run not in models or store.has_model(run))
 
 
@@ -97,7 +97,7 @@ def _side_by_side(
 ) -> Iterator[Run]:
     """Carry out `jobs` runs at once; after a failure the running ones go on, no other begins.
 
-    At the `limit`, a time, all of them are stopped.
+    When the clock reaches `limit`, all of them are stopped.
     """
     waiting = list(runs)
     running: dict[Run, _Worker] = {}

@@ -30,7 +30,7 @@ Command = tuple[Callable[[Sequence[str]], int], list[str]]
 
 
 def run(own: argparse.Namespace) -> None:
-    """Train what is missing, for so many minutes, and make the tables that can be made."""
+    """Train what is missing, within `--minutes`, and make the tables whose trainings are done."""
     tables = choose(commands(own), own.only)
     plans = {name: plan_of(main, arguments) for name, (main, arguments) in tables.items()}
     planned: dict[Run, bool] = {}
@@ -115,12 +115,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--embeddings", type=Path, metavar="FILE", help="word vectors for one more main table")
     add("--segmenter", type=Path, metavar="DIR", help="a segmenter, for the table of raw text")
     add("--only", metavar="NAME,NAME", help="these tables alone, in this order")
-    long = "stop the trainings after so many minutes and make what tables can be made"
+    long = "stop trainings after so many minutes; tables that lack one are left out"
     add("--minutes", type=float, metavar="M", help=long)
-    add("--out", type=Path, default=Path("results"), metavar="DIR", help="as of each experiment")
-    add("--seeds", default="1,2,3", metavar="1,2,3", help="as of each experiment (default: 1,2,3)")
-    add("--epochs", type=int, metavar="N", help="as of each experiment")
-    add("--device", default="auto", help="as of each experiment")
+    add("--out", type=Path, default=Path("results"), metavar="DIR", help="as in each experiment")
+    add("--seeds", default="1,2,3", metavar="1,2,3", help="as in each experiment (default: 1,2,3)")
+    add("--epochs", type=int, metavar="N", help="as in each experiment")
+    add("--device", default="auto", help="as in each experiment")
     add("--jobs", type=int, default=1, metavar="K", help="trainings side by side (default: 1)")
     add("--config", default="paper", metavar="NAME|FILE", help="settings (default: paper)")
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="one setting")

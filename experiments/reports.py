@@ -1,6 +1,7 @@
 """Output of an experiment: JSON, a page with its table, and a plot, with their origin."""
 
 import importlib.util
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -92,14 +93,14 @@ def _best_epoch(las: Sequence[float]) -> int:
     return las.index(max(las)) + 1
 
 
-def _ends(trained: Sequence[Mapping[str, Any]]) -> str:
-    """Sentence on the best epoch of each training, and how many there were."""
+def _best_epochs(trained: Sequence[Mapping[str, Any]]) -> str:
+    """Sentence on the best epoch of each training and its number of epochs."""
     by_name: dict[str, list[str]] = {}
     for run in trained:
-        name, _, rest = run["run"].partition(", seed ")
-        name += "".join(f", {part}" for part in rest.split(", ")[1:])
+        name = re.sub(r", seed \d+", "", run["run"])
         by_name.setdefault(name, []).append(f"{run['best_epoch']} of {run['epochs']}")
-    return "Best epochs: " + "; ".join(f"{k} {', '.join(v)}" for k, v in by_name.items()) + "."
+    parts = [f"{name} {', '.join(epochs)}" for name, epochs in by_name.items()]
+    return f"Best epochs: {'; '.join(parts)}."
 
 
 def _origin(
@@ -112,7 +113,7 @@ def _origin(
     return [
         f"Seeds: {seeds}. Settings other than the default ones: {settings or 'none'}.",
         f"Trained on {'; '.join(machines)}.",
-        _ends(trained),
+        _best_epochs(trained),
         f"Made with `{options.command}` on {_named(facts)}.",
     ]
 

@@ -58,7 +58,7 @@ class Run:
     transformer: DataFile | None = None
     """The folder with the pretrained encoder, where the settings name one."""
     note: str = field(default="", compare=False)
-    """What else there is to say of it in a line of progress."""
+    """More words for `label`, such as the setting that a table varies."""
 
     @property
     def files(self) -> list[DataFile]:

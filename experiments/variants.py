@@ -21,11 +21,11 @@ def run(options: Options) -> None:
     rows: dict[str, Row] = {system.name: (system, options.base)}
     for given in options.own.vary or FOOTNOTES:
         name = f"{system.name}, {given.replace('=', ' = ')}"
-        rows[name] = system, varied(options.base, given)
+        rows[name] = system, vary(options.base, given)
     publish_las(options, rows, baseline=system.name, title=f"{system.name} under other settings")
 
 
-def varied(base: Config, given: str) -> Config:
+def vary(base: Config, given: str) -> Config:
     """The settings of `base` with `KEY=VALUE` changed; or a preset, trained for as long."""
     if given in PRESETS:
         changes = {name: getattr(base, name) for name in _KEPT}

@@ -63,5 +63,5 @@ def test_variants(treebank: Path, out: Path, capsys: pytest.CaptureFixture[str])
     given = ["--treebank", str(treebank), "--out", str(out), *OPTIONS]
     assert variants.main([*given, "--vary", "size"]) == 2
     assert "give KEY=VALUE, or a preset (default, tiny, paper)" in capsys.readouterr().err
-    base = variants.varied(variants.PRESETS["paper"].changed({"epochs": 7}), "default")
+    base = variants.vary(variants.PRESETS["paper"].changed({"epochs": 7}), "default")
     assert (base.batch_tokens, base.epochs) == (1500, 7)
