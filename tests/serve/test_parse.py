@@ -263,11 +263,11 @@ def test_a_type_may_have_parameters(client: TestClient, kind: str) -> None:
     ("headers", "sent"),
     [
         ({}, "no type"),
-        ({"Content-Type": "text/plain"}, "text/plain"),
+        ({"Content-Type": "text/plain"}, "the type text/plain"),
         # What curl -d sends.
         (
             {"Content-Type": "application/x-www-form-urlencoded"},
-            "application/x-www-form-urlencoded",
+            "the type application/x-www-form-urlencoded",
         ),
     ],
 )
@@ -275,8 +275,8 @@ def test_json_comes_with_its_type(client: TestClient, headers: dict[str, str], s
     answer = client.post("/api/parse", content=b'{"text": "a"}', headers=headers)
     assert answer.status_code == 422
     assert answer.json()["detail"] == (
-        "send a JSON object as the body, and the header `Content-Type: application/json`; this is "
-        f"of {sent}"
+        "send a JSON object as the body, and the header `Content-Type: application/json`; this "
+        f"has {sent}"
     )
 
 

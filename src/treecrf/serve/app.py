@@ -104,11 +104,14 @@ async def _answer_invalid(request: Request, error: Any) -> Response:
     if first["type"] == "json_invalid":
         detail = f"the body is no JSON (character {place}: {first['ctx']['error']})"
     elif not place and first["type"] in ("missing", "model_attributes_type"):
-        kind = request.headers.get("content-type", "no type")
+        kind = request.headers.get("content-type", "")
         is_json = kind.partition(";")[0].strip().lower() == "application/json"
+        found = (
+            "is no object" if is_json else f"has {f'the type {kind[:100]}' if kind else 'no type'}"
+        )
         detail = (
             "send a JSON object as the body, and the header `Content-Type: application/json`; this "
-            f"{'is no object' if is_json else f'body has the type {kind[:100]}'}"
+            f"{found}"
         )
     elif first["type"] == "extra_forbidden":
         detail = f"{place}: there is no such field; /docs lists all of them"
