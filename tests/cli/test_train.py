@@ -30,7 +30,8 @@ def log_of(folder: Path) -> list[dict[str, float]]:
 
 def test_what_training_prints_and_writes(data: tuple[object, ...], out: Path) -> None:
     options = ("--config", "tiny", "--set", "epochs=3", "--device", "cpu")
-    lines = treecrf("train", *data, *options, "--out", out).stdout.splitlines()
+    same, *lines = treecrf("train", *data, *options, "--out", out).stdout.splitlines()
+    assert same.startswith(f"note   {data[1]} is training data too")
     sentences = list(read_conllu(str(data[1])))
     words = sum(map(len, sentences))
     assert re.fullmatch(rf"train  60 sentences, {words} words \(\d+ with lifted arcs\)", lines[0])
@@ -65,7 +66,7 @@ def test_training_says_what_is_not_annotated(data: tuple[object, ...], out: Path
 
 def test_an_epoch_is_chosen_without_punctuation(data: tuple[object, ...], out: Path) -> None:
     options = ("--config", "tiny", "--set", "epochs=2", "--punct", "unicode")
-    lines = treecrf("train", *data, *options, "--out", out).stdout.splitlines()
+    _, *lines = treecrf("train", *data, *options, "--out", out).stdout.splitlines()
     assert lines[1] == "dev    60 sentences, scored without punctuation"
     best = max(line["las"] for line in log_of(out))
     for punct, same in (("unicode", True), ("keep", False)):
