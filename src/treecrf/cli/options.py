@@ -44,6 +44,7 @@ __all__ = [
     "Quiet",
     "Runtime",
     "Subtypes",
+    "TreebankFile",
     "check_ending",
     "default_format",
     "load_parser",
@@ -88,6 +89,9 @@ OnnxGraph = Annotated[
         help="The graph of --runtime onnx.",
         show_default="model.onnx in the model's folder",
     ),
+]
+TreebankFile = Annotated[
+    str, typer.Argument(metavar="FILE", help="A treebank; - is standard input.")
 ]
 Gold = Annotated[str, typer.Argument(metavar="GOLD", help="The reference; - is standard input.")]
 Punct = Annotated[
