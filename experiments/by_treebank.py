@@ -14,7 +14,7 @@ from experiments.published import las_of
 from experiments.reports import publish, significance
 from experiments.systems import LOC, System
 from experiments.tables import markdown, measure_rows
-from experiments.treebanks import Treebank, shared_split
+from experiments.treebanks import Split, Treebank, shared_split
 from treecrf.parser.config import Config
 from treecrf.treebank.metrics.counts import Counts
 
@@ -25,50 +25,22 @@ AVERAGE = "Avg."
 Row = tuple[System, Config]
 """A system and the settings that it is trained with."""
 
+BySeed = Sequence[Sequence[Counts]]
+"""What is right in each sentence, by seed."""
+
 _RELEASE = re.compile(r"(?P<name>.+)-(?P<release>\d+(\.\d+)*)")
 
 
 def publish_las(options: Options, rows: Mapping[str, Row], *, baseline: str, title: str) -> None:
     """Train rows on every treebank, and publish their LAS and how they differ from one of them."""
-    split, seeds = shared_split(options.treebanks), options.seeds
-    runs = {
-        (treebank, name): [
-            options.plan(
-                system,
-                seed,
-                treebank=treebank,
-                base=base,
-                note=name.removeprefix(system.name).removeprefix(", "),
-            )
-            for seed in seeds
-        ]
-        for treebank in options.treebanks
-        for name, (system, base) in rows.items()
-    }
-    results = options.finish(chain(*runs.values()))
-    counts = {
-        (treebank, name): [results[run].parses[split, rows[name][0].decoder] for run in by_seed]
-        for (treebank, name), by_seed in runs.items()
-    }
+    split = shared_split(options.treebanks)
+    counts = _train(options, rows, split)
     averaged = one_release_each(options.treebanks)
     las: Measures = {}
     for name in rows:
-        row = las[name] = {}
-        for treebank in options.treebanks:
-            other = None if name == baseline else counts[treebank, baseline]
-            row[treebank.name] = measure(counts[treebank, name], other)["LAS"]
-        # The average is of treebanks, each counting the same; the test is of all their sentences.
-        pooled, others = (
-            _joined([counts[treebank, each] for treebank in averaged]) for each in (name, baseline)
-        )
-        of_all = measure(pooled, None if name == baseline else others)["LAS"]
-        by_treebank = [row[treebank.name] for treebank in averaged]
-        row[AVERAGE] = Measure(
-            _means([item.values for item in by_treebank]),
-            of_all.p,
-            of_all.strict_p,
-            _means([item.baseline for item in by_treebank]),
-        )
+        ours = {treebank: counts[treebank, name] for treebank in options.treebanks}
+        theirs = {treebank: counts[treebank, baseline] for treebank in options.treebanks}
+        las[name] = _compare(ours, None if name == baseline else theirs, averaged)
     columns = [*(treebank.name for treebank in options.treebanks), AVERAGE]
     table = {name: [row[column] for column in columns] for name, row in las.items()}
     named = [(f"{name} {column}", row[column]) for name, row in las.items() for column in columns]
@@ -111,6 +83,55 @@ def publish_las(options: Options, rows: Mapping[str, Row], *, baseline: str, tit
     )
 
 
+def _train(
+    options: Options, rows: Mapping[str, Row], split: Split
+) -> dict[tuple[Treebank, str], BySeed]:
+    """What the systems get right on each treebank, by treebank and row."""
+    runs = {
+        (treebank, name): [
+            options.plan(
+                system,
+                seed,
+                treebank=treebank,
+                base=base,
+                note=name.removeprefix(system.name).removeprefix(", "),
+            )
+            for seed in options.seeds
+        ]
+        for treebank in options.treebanks
+        for name, (system, base) in rows.items()
+    }
+    results = options.finish(chain(*runs.values()))
+    return {
+        (treebank, name): [results[run].parses[split, rows[name][0].decoder] for run in by_seed]
+        for (treebank, name), by_seed in runs.items()
+    }
+
+
+def _compare(
+    ours: Mapping[Treebank, BySeed],
+    theirs: Mapping[Treebank, BySeed] | None,
+    averaged: Sequence[Treebank],
+) -> dict[str, Measure]:
+    """LAS on each treebank and their average, compared with another row if there is one."""
+    las = {
+        treebank.name: measure(counts, theirs and theirs[treebank])["LAS"]
+        for treebank, counts in ours.items()
+    }
+    # The average is of treebanks, each counting the same; the test is of all their sentences.
+    pooled = _joined([ours[treebank] for treebank in averaged])
+    others = theirs and _joined([theirs[treebank] for treebank in averaged])
+    of_all = measure(pooled, others)["LAS"]
+    by_treebank = [las[treebank.name] for treebank in averaged]
+    las[AVERAGE] = Measure(
+        _means([item.values for item in by_treebank]),
+        of_all.p,
+        of_all.strict_p,
+        _means([item.baseline for item in by_treebank]),
+    )
+    return las
+
+
 def one_release_each(treebanks: Sequence[Treebank]) -> list[Treebank]:
     """The treebanks that an average counts: of `NAME-2.3` and `NAME-2.16` one.
 
@@ -140,7 +161,7 @@ def _means(by_treebank: Sequence[tuple[float, ...]]) -> tuple[float, ...]:
     return tuple(map(fmean, zip(*by_treebank, strict=True)))
 
 
-def _joined(by_treebank: Sequence[Sequence[Sequence[Counts]]]) -> list[list[Counts]]:
+def _joined(by_treebank: Sequence[BySeed]) -> list[list[Counts]]:
     """Counts of the sentences of all treebanks, by seed."""
     return [[*chain(*by_seed)] for by_seed in zip(*by_treebank, strict=True)]
 
