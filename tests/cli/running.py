@@ -1,5 +1,6 @@
 """Commands about parsers, run in the process of the test: torch is loaded there already."""
 
+import io
 import os
 import sys
 
@@ -7,6 +8,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from treecrf.cli.app import app
+from treecrf.treebank import Sentence, read_conllu
 
 COMMAND = [sys.executable, "-m", "treecrf"]
 # One thread: sums in another order have other last digits.
@@ -38,3 +40,8 @@ def misuse(*arguments: object) -> str:
     assert result.exit_code == 2, result.output
     assert result.stderr.startswith("Usage: ")
     return result.stderr.splitlines()[-1].removeprefix("Error: Invalid value: ")
+
+
+def parsed(text: str) -> list[Sentence]:
+    """The sentences that a command has written."""
+    return list(read_conllu(io.StringIO(text)))
