@@ -7,7 +7,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from tests.parser.models import VOCABULARY, batch_of, random_scorer, sentences_of, with_loss
+from tests.parser.models import (
+    VOCABULARY,
+    batch_of,
+    decode,
+    random_scorer,
+    sentences_of,
+    with_loss,
+)
 from treecrf.parser.config import Config
 from treecrf.parser.decoding import decoder
 from treecrf.parser.decoding.trees import LEMMA_WEIGHT, Trees
@@ -32,7 +39,7 @@ def decoded(
     scorer = random_scorer(config, vocabulary=TAGGED, seed=seed).float()
     batch = batch_of(sentences_of(LENGTHS, seed=seed), config, vocabulary=TAGGED)
     return run_on_one_thread(
-        lambda: decoder.decode(scorer, batch, config=config, allowed=allowed, probs=probs)
+        lambda: decode(scorer, batch, config=config, allowed=allowed, probs=probs)
     )
 
 
